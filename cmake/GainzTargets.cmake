@@ -1,5 +1,8 @@
 # The few kinds of target there are. Every one names its sources and what it may include; nothing else is on its path.
 
+add_custom_target(gainz_plugins) # every plugin; a user needs these and the program, nothing else
+
+
 # gainz_library(NAME SOURCES ... [LIBS ...] [INCLUDE dir])  static, position independent. INCLUDE is the root for its includes.
 function(gainz_library name)
   cmake_parse_arguments(ARG "" "INCLUDE" "SOURCES;LIBS" ${ARGN})
@@ -7,7 +10,7 @@ function(gainz_library name)
   if(ARG_INCLUDE)
     target_include_directories(${name} PUBLIC ${ARG_INCLUDE})
   endif()
-  target_link_libraries(${name} PUBLIC ${ARG_LIBS} PRIVATE gainz_flags)
+  target_link_libraries(${name} PUBLIC ${ARG_LIBS} PRIVATE $<BUILD_INTERFACE:gainz_flags>)
 endfunction()
 
 # gainz_runtime_library(NAME SOURCES ... [LIBS ...])  a part of the runtime; includes are relative to runtime/.
@@ -22,15 +25,19 @@ function(gainz_plugin name)
   set_target_properties(gainz_plugin_${name} PROPERTIES PREFIX "" OUTPUT_NAME gainz_${name} LIBRARY_OUTPUT_DIRECTORY ${GAINZ_PLUGIN_OUTPUT_DIRECTORY})
   target_include_directories(gainz_plugin_${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(gainz_plugin_${name} PRIVATE gainz_sdk ${ARG_LIBS} gainz_flags)
-  target_link_options(gainz_plugin_${name} PRIVATE -Wl,--exclude-libs,ALL)
+  target_link_options(gainz_plugin_${name} PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/plugin.map)
+  set_target_properties(gainz_plugin_${name} PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/plugin.map INSTALL_RPATH "")
+  add_dependencies(gainz_plugins gainz_plugin_${name})
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/gainz_${name}.plugin.toml)
     configure_file(gainz_${name}.plugin.toml ${GAINZ_PLUGIN_OUTPUT_DIRECTORY}/gainz_${name}.plugin.toml COPYONLY)
-    install(FILES gainz_${name}.plugin.toml DESTINATION ${CMAKE_INSTALL_LIBDIR}/gainz/plugins)
+    install(FILES gainz_${name}.plugin.toml DESTINATION ${CMAKE_INSTALL_LIBDIR}/gainz/plugins COMPONENT runtime)
   endif()
-  install(TARGETS gainz_plugin_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/gainz/plugins)
+  install(TARGETS gainz_plugin_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/gainz/plugins COMPONENT runtime)
 endfunction()
 
-# gainz_test(NAME SOURCES ... [LIBS ...] [LABELS ...])  one GoogleTest program, one ctest entry per test case.
+# gainz_test(NAME SOURCES ... [LIBS ...] [LABELS ...])  one GoogleTest program, one ctest entry per test case. Labels that the
+# test script knows: threads (also run under ThreadSanitizer), slow (not run under AddressSanitizer), source (checks of the source
+# tree and of the installed package; run once, in release).
 function(gainz_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
@@ -38,6 +45,17 @@ function(gainz_test name)
   target_compile_definitions(${name} PRIVATE GAINZ_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data" GAINZ_BUILD_DIR="${CMAKE_BINARY_DIR}")
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gmock GTest::gtest_main gainz_flags)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600)
+  gainz_label(${name} ${ARG_LABELS})
+endfunction()
+
+# gainz_label(TARGET labels...)  gathers programs in one target a label, gainz_tests_<label>, so that one label can be built alone.
+function(gainz_label name)
+  foreach(label IN LISTS ARGN)
+    if(NOT TARGET gainz_tests_${label})
+      add_custom_target(gainz_tests_${label})
+    endif()
+    add_dependencies(gainz_tests_${label} ${name})
+  endforeach()
 endfunction()
 
 # gainz_fuzz(NAME SOURCE file LIBS ...)  a libFuzzer program under the fuzz preset; elsewhere a test that replays its corpus in
@@ -52,5 +70,10 @@ function(gainz_fuzz name)
   else()
     target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz/replay_main.cc)
   endif()
-  add_test(NAME ${name}_corpus COMMAND ${name} ${PROJECT_SOURCE_DIR}/tests/data/fuzz/${name})
+  if(GAINZ_FUZZ)
+    add_test(NAME ${name}_corpus COMMAND ${name} -runs=0 ${PROJECT_SOURCE_DIR}/tests/data/fuzz/${name})
+  else()
+    add_test(NAME ${name}_corpus COMMAND ${name} ${PROJECT_SOURCE_DIR}/tests/data/fuzz/${name})
+  endif()
+  set_tests_properties(${name}_corpus PROPERTIES LABELS fuzz TIMEOUT 600)
 endfunction()
