@@ -1,0 +1,80 @@
+#include "base/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <time.h>
+
+#include <chrono>
+#include <numeric>
+
+namespace gainz {
+namespace {
+
+struct Sums {
+  std::vector<std::atomic<uint32_t>> seen;
+  std::vector<std::atomic<int>> busy;
+  std::atomic<bool> shared{false};
+};
+
+void count_each(void* arg, uint64_t begin, uint64_t end, uint32_t worker) {
+  auto& sums = *static_cast<Sums*>(arg);
+  if (sums.busy[worker].fetch_add(1) != 0) sums.shared = true;
+  for (uint64_t i = begin; i < end; ++i) sums.seen[i].fetch_add(1, std::memory_order_relaxed);
+  sums.busy[worker].fetch_sub(1);
+}
+
+TEST(ThreadPool, EveryIndexOnceAndNoWorkerTwice) {
+  for (uint32_t num_threads : {1u, 2u, 3u, 8u}) {
+    auto pool = ThreadPool::create(num_threads);
+    ASSERT_TRUE(pool.ok()) << pool.status().message();
+    for (uint64_t count : {0, 1, 2, 7, 64, 1000}) {
+      for (uint64_t grain : {0, 1, 3, 64, 5000}) {
+        Sums sums{std::vector<std::atomic<uint32_t>>(count), std::vector<std::atomic<int>>(num_threads), false};
+        (*pool)->parallel_for(count, grain, count_each, &sums);
+        for (uint64_t i = 0; i < count; ++i) ASSERT_EQ(sums.seen[i], 1u) << i << " of " << count << " grain " << grain;
+        EXPECT_FALSE(sums.shared);
+      }
+    }
+  }
+}
+
+TEST(ThreadPool, ManyShortCallsInARow) {
+  auto pool = ThreadPool::create(3);
+  ASSERT_TRUE(pool.ok());
+  std::atomic<uint64_t> total{0};
+  for (int call = 0; call < 20000; ++call) {
+    (*pool)->parallel_for(4, 1, [](void* arg, uint64_t begin, uint64_t, uint32_t) { static_cast<std::atomic<uint64_t>*>(arg)->fetch_add(begin + 1); }, &total);
+    ASSERT_EQ(total.load(), uint64_t(call + 1) * 10);
+  }
+}
+
+TEST(ThreadPool, SecondCallerWorksAlone) {
+  auto pool = ThreadPool::create(2);
+  ASSERT_TRUE(pool.ok());
+  std::atomic<uint64_t> total{0};
+  auto hammer = [&] {
+    for (int call = 0; call < 2000; ++call)
+      (*pool)->parallel_for(8, 1, [](void* arg, uint64_t b, uint64_t e, uint32_t) { static_cast<std::atomic<uint64_t>*>(arg)->fetch_add(e - b); }, &total);
+  };
+  std::thread other(hammer);
+  hammer();
+  other.join();
+  EXPECT_EQ(total.load(), 2u * 2000 * 8);
+}
+
+TEST(ThreadPool, IdleUsesNoProcessor) {
+  auto pool = ThreadPool::create(4);
+  ASSERT_TRUE(pool.ok());
+  int dummy = 0;
+  (*pool)->parallel_for(16, 1, [](void*, uint64_t, uint64_t, uint32_t) {}, &dummy);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  timespec before{}, after{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+  const double used_ms = (after.tv_sec - before.tv_sec) * 1e3 + (after.tv_nsec - before.tv_nsec) / 1e6;
+  EXPECT_LT(used_ms, 30.0);
+}
+
+}  // namespace
+}  // namespace gainz
