@@ -1,6 +1,9 @@
 # The few kinds of target there are. Every one names its sources and what it may include; nothing else is on its path.
 
 add_custom_target(gainz_plugins) # every plugin; a user needs these and the program, nothing else
+foreach(label IN ITEMS threads slow source fuzz)
+  add_custom_target(gainz_tests_${label}) # the test programs that have this label, see gainz_test
+endforeach()
 
 
 # gainz_library(NAME SOURCES ... [LIBS ...] [INCLUDE dir])  static, position independent. INCLUDE is the root for its includes.
@@ -48,11 +51,11 @@ function(gainz_test name)
   gainz_label(${name} ${ARG_LABELS})
 endfunction()
 
-# gainz_label(TARGET labels...)  gathers programs in one target a label, gainz_tests_<label>, so that one label can be built alone.
+# gainz_label(TARGET labels...)  gathers the programs of a label in the target gainz_tests_<label>, so that they can be built alone.
 function(gainz_label name)
   foreach(label IN LISTS ARGN)
     if(NOT TARGET gainz_tests_${label})
-      add_custom_target(gainz_tests_${label})
+      message(FATAL_ERROR "${name}: the label ${label} is none of threads, slow, source, fuzz")
     endif()
     add_dependencies(gainz_tests_${label} ${name})
   endforeach()
@@ -76,4 +79,5 @@ function(gainz_fuzz name)
     add_test(NAME ${name}_corpus COMMAND ${name} ${PROJECT_SOURCE_DIR}/tests/data/fuzz/${name})
   endif()
   set_tests_properties(${name}_corpus PROPERTIES LABELS fuzz TIMEOUT 600)
+  gainz_label(${name} fuzz)
 endfunction()
