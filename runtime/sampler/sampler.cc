@@ -11,7 +11,7 @@ namespace {
 constexpr float kMasked = -std::numeric_limits<float>::infinity();
 constexpr size_t kFirstOutputTokens = 1024;  // room for output ids taken in create
 
-// Adjusted logits stay finite where they were, whatever bias and penalty say.
+// Adjusted logits and log-probabilities stay finite where the model's logit is, whatever bias and penalty say.
 float to_finite(double logit) {
   constexpr double kLargest = std::numeric_limits<float>::max();
   return static_cast<float>(std::clamp(logit, -kLargest, kLargest));
@@ -150,10 +150,13 @@ Result<Sampler::Row> Sampler::adjust(std::span<const float> logits, std::span<co
 void Sampler::fill_logprobs(std::span<const float> logits, float best, SampledToken& out_token) {
   double total = 0;
   for (const float logit : logits) {
-    if (logit > best - 64) total += portable_exp(static_cast<double>(logit) - static_cast<double>(best));
+    const double x = static_cast<double>(logit) - static_cast<double>(best);
+    if (x > -64) total += portable_exp(x);  // the others are below the last place of the sum
   }
-  const double logsumexp = static_cast<double>(best) + portable_log(total);
-  const auto logprob_of = [logsumexp](float logit) { return static_cast<float>(static_cast<double>(logit) - logsumexp); };
+  const double log_total = portable_log(total);
+  const auto logprob_of = [best, log_total](float logit) {
+    return to_finite((static_cast<double>(logit) - static_cast<double>(best)) - log_total);
+  };
   out_token.logprob = logprob_of(logits[static_cast<size_t>(out_token.id)]);
   if (params_.logprobs == 0) return;
   collect_best(logits, static_cast<size_t>(params_.logprobs), best_);

@@ -13,16 +13,21 @@ namespace {
 std::atomic<size_t> num_allocations{0};
 }
 
-void* operator new(size_t size) {
+// Not inlined: the compiler would see malloc's pointers given to delete, and warn.
+[[gnu::noinline]] void* operator new(size_t size) {
   ++num_allocations;
   if (void* memory = std::malloc(size)) return memory;
   throw std::bad_alloc();
 }
-void* operator new[](size_t size) { return operator new(size); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  ++num_allocations;
+  return std::malloc(size);
+}
+[[gnu::noinline]] void* operator new[](size_t size) { return operator new(size); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
 
 namespace gainz {
 namespace {

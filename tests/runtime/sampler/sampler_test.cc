@@ -276,6 +276,20 @@ TEST(Sampler, Logprobs) {
   EXPECT_EQ(make(params, 4).sample(row, 0)->logprob, 0);
 }
 
+TEST(Sampler, LogprobsOfExtremeLogitsAreFinite) {
+  const float largest = std::numeric_limits<float>::max();
+  SamplingParams params;
+  params.temperature = 0;
+  params.logprobs = 3;
+  for (const float best : {largest, 1e30f, -1e30f}) {
+    const auto token = make(params, 3).sample(std::vector<float>{-largest, best, best}, 0);
+    ASSERT_TRUE(token.ok());
+    EXPECT_EQ(token->id, 1);
+    EXPECT_FLOAT_EQ(token->logprob, -0.69314718f);
+    for (const TokenLogprob& at : token->top) EXPECT_TRUE(std::isfinite(at.logprob)) << at.id;
+  }
+}
+
 // Chi-square of 20,000 draws against the exact distribution, for rows drawn with and without filters. Seeds are fixed.
 TEST(Sampler, DrawsFollowTheDistribution) {
   std::mt19937 random(6);
