@@ -5,7 +5,6 @@ import subprocess
 import sys
 import tempfile
 import unittest
-import unittest.mock
 
 import documents
 import exports
@@ -143,6 +142,12 @@ class Documents(unittest.TestCase):
         here = pathlib.PurePosixPath("docs/a.md")
         self.assertEqual(list(documents.link_problems(root, here, "[b](b.md#part) [web](https://example.org) [main](../host/main.cc)")), [])
         self.assertEqual(len(list(documents.link_problems(root, here, "[c](c.md)"))), 1)
+
+    def test_paths(self):
+        root = Tree(self).root
+        here = pathlib.PurePosixPath("docs/a.md")
+        self.assertEqual(list(documents.path_problems(root, here, "`host/main.cc` `runtime/engine/` `tests/data/NAME` `host/*.cc`")), [])
+        self.assertEqual(len(list(documents.path_problems(root, here, "`host/none.cc`"))), 1)
 
     def test_the_two_commands(self):
         good = {"README.md": "# x\n\n```sh\n./first\n./second\n```\n", ".ci/run": "exec ./second\n"}

@@ -1,5 +1,5 @@
 """The documents keep their word: a snippet is text of a file that is compiled or tested, a link leads to a file, and README's first
-block holds the two set-up commands.
+block holds the two set-up commands. A path in backticks that begins with a folder of the tree exists, unless it holds a NAME to fill in.
 
 A snippet is a fenced block right after the line <!-- snippet: PATH --> (the whole file) or <!-- snippet: PATH#NAME -->: the lines of
 the file between one that holds [NAME] and the next that holds [/NAME]."""
@@ -11,6 +11,7 @@ import tree
 SNIPPET = re.compile(r"<!-- snippet: (\S+?)(?:#(\S+))? -->\n+```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 MARKED = re.compile(r"<!-- snippet:")
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
+PATH = re.compile(r"`((?:sdk|plugins|runtime|host|tests|configs|docs|cmake)/[a-z0-9_./-]+)`")
 FENCE = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -44,6 +45,12 @@ def link_problems(root, path, content):
             yield f"{path}: the link to {target} leads nowhere"
 
 
+def path_problems(root, path, content):
+    for name in PATH.findall(FENCE.sub("", content)):
+        if not (root / name).exists():
+            yield f"{path}: {name} does not exist"
+
+
 def readme_problems(root):
     block = FENCE.search((root / "README.md").read_text())
     lines = block[1].splitlines() if block else []
@@ -63,6 +70,7 @@ def problems(root):
             content = (root / path).read_text()
             yield from snippet_problems(root, path, content)
             yield from link_problems(root, path, content)
+            yield from path_problems(root, path, content)
     yield from readme_problems(root)
 
 
