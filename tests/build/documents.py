@@ -8,8 +8,8 @@ import re
 
 import tree
 
-SNIPPET = re.compile(r"<!-- snippet: (\S+?)(?:#(\S+))? -->\n+```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
-MARKED = re.compile(r"<!-- snippet:")
+SNIPPET = re.compile(r"^<!-- snippet: (\S+?)(?:#(\S+))? -->\n+```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+MARKED = re.compile(r"^<!-- snippet:", re.MULTILINE)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 PATH = re.compile(r"`((?:sdk|plugins|runtime|host|tests|configs|docs|cmake)/[a-z0-9_./-]+)`")
 FENCE = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
