@@ -104,55 +104,58 @@ class Parser {
     if (key.find('\0') != std::string_view::npos) return bad(what, " holds a zero byte: ", quoted(key));
     named_ = "key", name_ = key;
     GAINZ_ASSIGN(const uint32_t type, number<uint32_t>("the value type"));
-    GAINZ_ASSIGN(GgufValue value, type == kArray ? array(1) : scalar(type));
-    if (!out_.metadata.emplace(key, std::move(value)).second) return bad("key ", quoted(key), " stands twice in the file");
-    return {};
+    const auto [entry, is_new] = out_.metadata.try_emplace(key);
+    if (!is_new) return bad("key ", quoted(key), " stands twice in the file");
+    if (type != kArray) return scalar(type, entry->second);
+    return array(1, entry->second.emplace<GgufArray>());
   }
 
   template <class T, class Wide>
-  Result<GgufValue> wide() {
+  Status wide(GgufValue& out) {
     GAINZ_ASSIGN(const T value, number<T>("the value"));
-    return GgufValue(static_cast<Wide>(value));
+    out.emplace<Wide>(value);
+    return {};
   }
 
-  Result<GgufValue> scalar(uint32_t type) {
+  Status scalar(uint32_t type, GgufValue& out) {
     switch (type) {
       case 0:
-        return wide<uint8_t, uint64_t>();
+        return wide<uint8_t, uint64_t>(out);
       case 1:
-        return wide<int8_t, int64_t>();
+        return wide<int8_t, int64_t>(out);
       case 2:
-        return wide<uint16_t, uint64_t>();
+        return wide<uint16_t, uint64_t>(out);
       case 3:
-        return wide<int16_t, int64_t>();
+        return wide<int16_t, int64_t>(out);
       case 4:
-        return wide<uint32_t, uint64_t>();
+        return wide<uint32_t, uint64_t>(out);
       case 5:
-        return wide<int32_t, int64_t>();
+        return wide<int32_t, int64_t>(out);
       case 6:
-        return wide<float, double>();
+        return wide<float, double>(out);
       case 10:
-        return wide<uint64_t, uint64_t>();
+        return wide<uint64_t, uint64_t>(out);
       case 11:
-        return wide<int64_t, int64_t>();
+        return wide<int64_t, int64_t>(out);
       case 12:
-        return wide<double, double>();
+        return wide<double, double>(out);
       case kBool: {
         GAINZ_ASSIGN(const uint8_t value, number<uint8_t>("the value"));
         if (value > 1) return bad("the boolean", where(), " is ", uint32_t{value}, ", not 0 or 1");
-        return GgufValue(value == 1);
+        out.emplace<bool>(value == 1);
+        return {};
       }
       case kString: {
         GAINZ_ASSIGN(const std::string_view value, text(kGgufMaxStringBytes, "the string"));
-        return GgufValue(value);
+        out.emplace<std::string_view>(value);
+        return {};
       }
       default:
         return bad("the value type", where(), " is ", type, ", which does not exist");
     }
   }
 
-  Result<GgufValue> array(uint64_t depth) {
-    GgufArray out;
+  Status array(uint64_t depth, GgufArray& out) {
     if (depth > kGgufMaxArrayDepth) return bad("arrays", where(), " are nested deeper than the limit of ", kGgufMaxArrayDepth);
     GAINZ_ASSIGN(out.element_type, number<uint32_t>("the array"));
     GAINZ_ASSIGN(out.size, number<uint64_t>("the array"));
@@ -168,7 +171,8 @@ class Parser {
     if (out.element_type == kString) {
       GAINZ_TRY(string_elements(out, depth == 1));
     } else if (out.element_type == kArray) {
-      for (size_t i = 0; i < out.size; ++i) GAINZ_TRY(array(depth + 1).status());
+      GgufArray inner;
+      for (size_t i = 0; i < out.size; ++i) GAINZ_TRY(array(depth + 1, inner));
       out.numbers = {source_.data() + begin, at_ - begin};
     } else {
       GAINZ_ASSIGN(const std::byte* bytes, take(out.size * width, "the array"));
@@ -178,7 +182,7 @@ class Parser {
         return bad("a boolean", where(), " is not 0 or 1");
       }
     }
-    return GgufValue(std::move(out));
+    return {};
   }
 
   Status string_elements(GgufArray& out, bool keep) {

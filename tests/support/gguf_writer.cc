@@ -21,7 +21,7 @@ void append_string(Bytes& out, std::string_view text) {
 bool write_file(const std::string& path, std::span<const std::byte> bytes) {
   std::FILE* file = std::fopen(path.c_str(), "wb");
   if (file == nullptr) return false;
-  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  const bool written = bytes.empty() || std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
   return (std::fclose(file) == 0) && written;
 }
 
