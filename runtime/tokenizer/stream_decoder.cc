@@ -1,0 +1,34 @@
+#include "tokenizer/tokenizer.h"
+#include "tokenizer/utf8.h"
+
+namespace gainz {
+
+StreamDecoder::StreamDecoder(std::shared_ptr<const Tokenizer> tokenizer, bool skip_special)
+    : tokenizer_(std::move(tokenizer)), skip_special_(skip_special) {}
+
+std::string StreamDecoder::push(int32_t id) {
+  if (skip_special_ && tokenizer_->is_special(id)) return {};
+  held_ += tokenizer_->token_bytes(id);
+  std::string out;
+  std::string_view rest = held_;
+  while (!rest.empty()) {
+    const size_t num_valid = utf8::valid_prefix(rest);
+    out += rest.substr(0, num_valid);
+    rest.remove_prefix(num_valid);
+    if (rest.empty()) break;
+    const utf8::Step step = utf8::decode(rest);
+    if (step.truncated) break;
+    out += utf8::kReplacement;
+    rest.remove_prefix(step.num_bytes);
+  }
+  held_.erase(0, held_.size() - rest.size());
+  return out;
+}
+
+std::string StreamDecoder::finish() {
+  std::string out = utf8::repair(held_);
+  held_.clear();
+  return out;
+}
+
+}  // namespace gainz
