@@ -41,7 +41,7 @@ class [[nodiscard]] Status {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}
+  Result(T result) : value_(std::move(result)) {}
   Result(Status status) : status_(std::move(status)) {}
   bool ok() const { return value_.has_value(); }
   const Status& status() const { return status_; }
