@@ -22,6 +22,11 @@ Scheduler::Scheduler(PagePool& pool, const SchedulerLimits& limits) : pool_(pool
   out_.items.reserve(limits.max_sequences);
 }
 
+void Scheduler::reserve(size_t num_sequences) {
+  waiting_.reserve(num_sequences + 1);
+  out_.copies.reserve(limits_.max_sequences * pool_.num_groups());
+}
+
 void Scheduler::add(Sequence* sequence) {
   sequence->state = SequenceState::waiting;
   sequence->prefix_uid = sequence->root;
@@ -60,10 +65,9 @@ const Schedule& Scheduler::schedule() {
       if (!running_[i]->is_decode()) give_tokens(*running_[i]);
     admit();
     // Prompts that hold pages and block each other: the last one gives way.
-    if (!out_.items.empty() || running_.empty()) break;
+    if (!out_.items.empty() || running_.size() < 2) return out_;
     preempt(running_.back());
   } while (true);
-  return out_;
 }
 
 // Puts the sequence into the step; false if it is not running any more.

@@ -38,12 +38,15 @@ class Scheduler {
  public:
   Scheduler(PagePool& pool, const SchedulerLimits& limits);
 
+  void reserve(size_t num_sequences);  // room, so that nothing below fails for want of memory
   void add(Sequence* sequence);     // waits to be admitted; not owned
   void remove(Sequence* sequence);  // finished or cancelled: its blocks are released (full ones stay as cache)
-  const Schedule& schedule();       // valid until the next call
+  // Valid until the next call. Empty although something runs or waits: the first of it needs more pages than there are.
+  const Schedule& schedule();
   void computed(const ScheduledTokens& item);  // the step has run: counts, seals full blocks
   void preempt(Sequence* sequence);            // gives its blocks up; it waits again and is recomputed
 
+  Sequence* first() const { return !running_.empty() ? running_[0] : !waiting_.empty() ? waiting_[0] : nullptr; }
   uint32_t num_running() const { return uint32_t(running_.size()); }
   uint32_t num_waiting() const { return uint32_t(waiting_.size()); }
   uint64_t num_preemptions() const { return num_preemptions_; }

@@ -1,0 +1,29 @@
+// Engine::Active: a request that the engine works on: its Sequence and all that is kept beside it.
+// Owner: the Engine. Threads: the engine's.
+#pragma once
+
+#include <chrono>
+
+#include "engine/engine.h"
+
+namespace gainz {
+
+struct Engine::Active : Sequence {
+  Active(Request&& r, Sampler&& s, StopMatcher&& m, std::shared_ptr<const Tokenizer> tokenizer)
+      : request(std::move(r)), sampler(std::move(s)), stops(std::move(m)), decoder(std::move(tokenizer)) {}
+
+  Request request;
+  Sampler sampler;
+  StopMatcher stops;
+  StreamDecoder decoder;
+  uint32_t num_prompt = 0, num_generated = 0;
+  std::vector<double> pooled;  // [embedding_length] sum of hidden rows, for mean pooling
+  uint64_t started_us = 0, first_token_us = 0, last_token_us = 0;
+  bool announced = false, ended = false, preempted_for_test = false;
+};
+
+inline uint64_t now_us() {
+  return uint64_t(std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
+
+}  // namespace gainz
