@@ -33,8 +33,9 @@ std::vector<Vector> read_vectors(const std::string& name) {
   std::vector<Vector> out;
   for (std::string line; std::getline(in, line);) {
     const size_t first = line.find('\t'), second = line.find('\t', first + 1);
-    out.push_back({from_hex(line.substr(0, first)), read_ids(line.substr(first + 1, second - first - 1)),
-                   read_ids(line.substr(second + 1))});
+    const std::vector<int32_t> plain = read_ids(line.substr(first + 1, second - first - 1));
+    const std::string special = line.substr(second + 1);
+    out.push_back({from_hex(line.substr(0, first)), plain, special == "=" ? plain : read_ids(special)});
   }
   return out;
 }

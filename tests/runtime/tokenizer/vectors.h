@@ -1,6 +1,7 @@
 // Vectors: texts with the ids that an independent tokenizer gives, as the test data keeps them.
 //
-// A line is: the text's bytes in hex, a tab, the ids with markers left as text, a tab, the ids with markers parsed.
+// A line is: the text's bytes in hex, a tab, the ids with markers left as text, a tab, the ids with markers parsed
+// ("=": the same).
 #pragma once
 
 #include <cstdint>
