@@ -8,7 +8,7 @@ import subprocess
 
 import tree
 
-MAX_FILES = 24
+MAX_FILES = 16
 
 
 def git(root, *words):
