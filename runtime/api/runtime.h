@@ -1,0 +1,73 @@
+// gainz_runtime: what stands behind the C handle: services, plugins, models, requests.
+// Owner: the embedding program. Threads: any; models_mutex guards the tables, plugins_mutex the registry and lists.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "api/event_hub.h"
+#include "device/plugin_registry.h"
+#include "engine/engine.h"
+#include "gainz/gainz.h"
+#include "template/chat_template.h"
+#include "tokenizer/tokenizer.h"
+
+namespace gainz {
+
+// A model with its engine and what the API needs beside them. Texts of `info` point into it.
+struct LoadedModel {
+  std::string path, kv_type, kv_type_v;
+  std::shared_ptr<const Tokenizer> tokenizer;
+  std::shared_ptr<const ChatTemplate> chat_template;  // null: none, or template_status says why it cannot be used
+  Status template_status;
+  std::string bos_text, eos_text, architecture, name, backend, device, isa, tokenizer_kind;
+  gainz_model_info info{};
+  std::unique_ptr<Engine> engine;
+};
+
+}  // namespace gainz
+
+struct gainz_runtime {
+  explicit gainz_runtime(const gainz_runtime_config& config);
+
+  gainz::Services services;
+  gainz::PluginHost host;
+  gainz::PluginRegistry registry;
+  gainz::EventHub hub;
+  uint32_t thread_mode = GAINZ_THREADS_OWN;
+  std::string cpu_isa;
+
+  std::mutex plugins_mutex;
+  std::vector<gainz::DeviceInfo> devices;
+  std::set<std::string> texts;  // what infos point to; each text once
+
+  struct ModelSlot {
+    uint32_t generation = 0;
+    std::shared_ptr<gainz::LoadedModel> model;
+  };
+  std::mutex models_mutex;
+  std::vector<ModelSlot> models;
+
+  const char* keep(const std::string& text) { return texts.insert(text).first->c_str(); }
+  gainz::Result<std::shared_ptr<gainz::LoadedModel>> find_model(gainz_model_id id);
+  gainz_model_id add_model(std::shared_ptr<gainz::LoadedModel> model);
+  std::shared_ptr<gainz::LoadedModel> take_model(gainz_model_id id);
+};
+
+namespace gainz {
+
+// model_loader.cc: everything behind gainz_model_load but the table.
+Result<std::shared_ptr<LoadedModel>> load_model(gainz_runtime& runtime, const gainz_model_config& config);
+// request_builder.cc: checks and tokenizes.
+Result<Request> build_request(const LoadedModel& model, const gainz_request_config& config);
+Result<RenderedText> render_chat(const LoadedModel& model, const char* messages_json, const char* tools_json, const char* vars_json, bool add_generation_prompt);
+// inspect.cc
+Result<std::string> inspect_file(const std::string& path);
+// 64 random bits from the system.
+Result<uint64_t> random_u64();
+
+}  // namespace gainz
