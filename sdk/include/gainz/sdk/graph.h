@@ -1,9 +1,9 @@
-/* graph.h: a model as a list of nodes over values. Built once by the runtime; the plugin may fuse anything, since only the declared
- * outputs can be observed.
+/* graph.h: a model as a list of nodes over values. Built once by the runtime; the plugin may fuse anything, since only the
+ * declared outputs can be observed.
  *
- * Symbols. T tokens, S sequences and R output rows of a step (program.h) are the only sizes that are not known when the graph is built.
- * An activation is a matrix [rows, cols], row-major, where rows is T or R; heads lie side by side in a row: [T, num_heads * head_dim].
- * Nodes stand in an order in which every input is made before it is used. */
+ * Symbols. T tokens, S sequences and R output rows of a step (program.h) are the only sizes that are not known when the graph
+ * is built. An activation is a matrix [rows, cols], row-major, where rows is T or R; heads lie side by side in a row: [T,
+ * num_heads * head_dim]. Nodes stand in an order in which every input is made before it is used. */
 #ifndef GAINZ_SDK_GRAPH_H
 #define GAINZ_SDK_GRAPH_H
 
@@ -26,8 +26,8 @@ typedef struct gainz_value {
   uint32_t kind;
   uint32_t type; /* weights: any; others: F32, or I32 for ids */
   uint32_t rows;
-  /* Weights: dims[0] is the row length K (contiguous), dims[1] the number of rows N, dims[2] the number of matrices (experts); unused
-   * ones are 1. Others: dims[0] is the number of columns, dims[1] 0 (symbolic), the rest 1. */
+  /* Weights: dims[0] is the row length K (contiguous), dims[1] the number of rows N, dims[2] the number of matrices (experts);
+   * unused ones are 1. Others: dims[0] is the number of columns, dims[1] 0 (symbolic), the rest 1. */
   uint64_t dims[4];
   const char* name; /* for messages: "blk.3.ffn_down.weight" */
 } gainz_value;

@@ -21,17 +21,17 @@ typedef struct gainz_host {
   uint32_t reserved;
   void* ctx; /* first argument of every function below */
 
-  /* Memory of the host's allocator; `alignment` is a power of two; NULL when there is none. release takes what allocate was given.
-   * [any-thread] */
+  /* Memory of the host's allocator; `alignment` is a power of two; NULL when there is none. release takes what allocate was
+   * given. [any-thread] */
   void* (*allocate)(void* ctx, uint64_t size_bytes, uint64_t alignment);
   void (*release)(void* ctx, void* memory, uint64_t size_bytes, uint64_t alignment);
 
   /* One line for the host's log, without a line end. [any-thread] */
   void (*log)(void* ctx, uint32_t level, const char* text);
 
-  /* Calls body over [0, count) in runs of `grain` indices (the last may be shorter) on the calling thread and the host's workers, and
-   * returns when all are done. Which worker gets which run differs from call to call, so a result must not depend on it. Not to be
-   * called from inside a body. Never fails. [device-thread] */
+  /* Calls body over [0, count) in runs of `grain` indices (the last may be shorter) on the calling thread and the host's
+   * workers, and returns when all are done. Which worker gets which run differs from call to call, so a result must not depend
+   * on it. Not to be called from inside a body. Never fails. [device-thread] */
   void (*parallel_for)(void* ctx, uint64_t count, uint64_t grain, gainz_parallel_body body, void* arg);
 
   /* The number of workers, the calling thread included; at least 1 and constant. [any-thread] */

@@ -1,15 +1,15 @@
 /* kv.h: page storage. The runtime owns page numbers and tables, the plugin owns the bytes and their layout.
  *
- * A page holds GAINZ_PAGE_TOKENS tokens of every layer of its group. Page 0 of each group is scratch: padding is written there and
- * nothing reads it for a result. Slot = page * GAINZ_PAGE_TOKENS + place in the page.
+ * A page holds GAINZ_PAGE_TOKENS tokens of every layer of its group. Page 0 of each group is scratch: padding is written there
+ * and nothing reads it for a result. Slot = page * GAINZ_PAGE_TOKENS + place in the page.
  *
- * kv_create [device-thread]: allocates every page of every group. Errors: OUT_OF_*_MEMORY naming needed and available, UNSUPPORTED types.
- * kv_copy_pages [device-thread]: for copy-on-write; queued in order with run; a page is not both source and target of one call.
- * kv_export_page, kv_import_page [device-thread]: one page in the canonical layout, waiting for the queue. `num_bytes` must be exactly
- * gainz_page_bytes(). For snapshots, tiers and moving a conversation to another device.
+ * kv_create [device-thread]: allocates every page of every group. Errors: OUT_OF_*_MEMORY naming needed and available,
+ * UNSUPPORTED types. kv_copy_pages [device-thread]: for copy-on-write; queued in order with run; a page is not both source and
+ * target of one call. kv_export_page, kv_import_page [device-thread]: one page in the canonical layout, waiting for the queue.
+ * `num_bytes` must be exactly gainz_page_bytes(). For snapshots, tiers and moving a conversation to another device.
  *
- * Canonical layout of a page: for each layer of the group K then V; each [GAINZ_PAGE_TOKENS, num_kv_heads, head_dim] in its type, keys
- * after rope, heads packed one after another. Types: F32, F16, BF16, Q8_0 (head_dim a multiple of 32). */
+ * Canonical layout of a page: for each layer of the group K then V; each [GAINZ_PAGE_TOKENS, num_kv_heads, head_dim] in its
+ * type, keys after rope, heads packed one after another. Types: F32, F16, BF16, Q8_0 (head_dim a multiple of 32). */
 #ifndef GAINZ_SDK_KV_H
 #define GAINZ_SDK_KV_H
 
@@ -39,11 +39,15 @@ typedef struct gainz_page_copy {
 /* Bytes of one token's row of one head-side matrix in a KV type; 0 for a type or size that KV pages do not have. */
 static inline uint64_t gainz_kv_row_bytes(uint32_t type, uint64_t head_dim) {
   switch (type) {
-    case GAINZ_TYPE_F32: return head_dim * 4;
+    case GAINZ_TYPE_F32:
+      return head_dim * 4;
     case GAINZ_TYPE_F16:
-    case GAINZ_TYPE_BF16: return head_dim * 2;
-    case GAINZ_TYPE_Q8_0: return head_dim % 32 == 0 ? head_dim / 32 * 34 : 0;
-    default: return 0;
+    case GAINZ_TYPE_BF16:
+      return head_dim * 2;
+    case GAINZ_TYPE_Q8_0:
+      return head_dim % 32 == 0 ? head_dim / 32 * 34 : 0;
+    default:
+      return 0;
   }
 }
 

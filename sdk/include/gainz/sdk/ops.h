@@ -1,8 +1,9 @@
-/* ops.h: the operations, their inputs, outputs and attributes. The normative meaning of each, with the order of its sums and the
- * source of its formula, is the scalar kernel of the same name in sdk/reference.
+/* ops.h: the operations, their inputs, outputs and attributes. The normative meaning of each, with the order of its sums and
+ * the source of its formula, is the scalar kernel of the same name in sdk/reference.
  *
- * Notation: x[T, D] is an activation in f32; w[N, K] a weight of any type, N rows of K; `?` an optional input. Step arrays (tokens,
- * positions, pages ...) are those of gainz_step and are read without being named as inputs. "Rows" is T or R, as the input has. */
+ * Notation: x[T, D] is an activation in f32; w[N, K] a weight of any type, N rows of K; `?` an optional input. Step arrays
+ * (tokens, positions, pages ...) are those of gainz_step and are read without being named as inputs. "Rows" is T or R, as the
+ * input has. */
 #ifndef GAINZ_SDK_OPS_H
 #define GAINZ_SDK_OPS_H
 
@@ -10,7 +11,8 @@
 
 /* inputs w[V, D]; output [T, D]: row tokens[t] of w. No attributes. */
 #define GAINZ_OP_EMBED 1u
-/* inputs x[rows, G * D], w?[D] f32; output like x: each run of D columns over its root mean square, times w. gainz_norm_attr. */
+/* inputs x[rows, G * D], w?[D] f32; output like x: each run of D columns over its root mean square, times w. gainz_norm_attr.
+ */
 #define GAINZ_OP_RMSNORM 2u
 /* inputs x[rows, D], w?[D] f32, b?[D] f32; output like x. gainz_norm_attr with num_groups 1. */
 #define GAINZ_OP_LAYERNORM 3u
@@ -20,8 +22,8 @@
 #define GAINZ_OP_ROPE 5u
 /* inputs k[T, Hkv * Dk], v[T, Hkv * Dv]; no output: stores both at pages[group].slots. gainz_attention_attr (group, layer). */
 #define GAINZ_OP_KV_WRITE 6u
-/* input q[T, H * Dk]; output [T, H * Dv]: causal attention over the sequence's pages. gainz_attention_attr. Reads what a KV_WRITE of the
- * same group and layer stored in this step; that node comes before it. */
+/* input q[T, H * Dk]; output [T, H * Dv]: causal attention over the sequence's pages. gainz_attention_attr. Reads what a
+ * KV_WRITE of the same group and layer stored in this step; that node comes before it. */
 #define GAINZ_OP_ATTENTION 7u
 /* input x; output like x. gainz_activation_attr. */
 #define GAINZ_OP_ACTIVATION 8u
@@ -35,10 +37,11 @@
 #define GAINZ_OP_SCALE 12u
 /* input x; output scale * tanh(x / scale). gainz_scale_attr. */
 #define GAINZ_OP_SOFTCAP 13u
-/* input x[T, E]; outputs ids[T, k] i32, weights[T, k] f32: the k largest, best first, ties to the lower id. gainz_moe_route_attr. */
+/* input x[T, E]; outputs ids[T, k] i32, weights[T, k] f32: the k largest, best first, ties to the lower id.
+ * gainz_moe_route_attr. */
 #define GAINZ_OP_MOE_ROUTE 14u
-/* inputs x[T, K] or x[T, k * K], ids[T, k] i32, w[E, N, K], weights?[T, k]; output [T, k * N], or with weights [T, N]: their weighted
- * sum. Row j of a token goes through expert ids[t, j]. gainz_moe_linear_attr. */
+/* inputs x[T, K] or x[T, k * K], ids[T, k] i32, w[E, N, K], weights?[T, k]; output [T, k * N], or with weights [T, N]: their
+ * weighted sum. Row j of a token goes through expert ids[t, j]. gainz_moe_linear_attr. */
 #define GAINZ_OP_MOE_LINEAR 15u
 /* input x[T, D]; output [R, D]: row output_rows[r] of x. No attributes. */
 #define GAINZ_OP_GATHER_ROWS 16u
@@ -58,9 +61,10 @@ typedef struct gainz_norm_attr {
 #define GAINZ_ROPE_INTERLEAVED 1u /* pairs (2i, 2i + 1) */
 #define GAINZ_ROPE_HALVES 2u      /* pairs (i, i + rotary_dim / 2) */
 
-/* theta_i = position * base^(-2i / rotary_dim), then per pair divided by factors[i] when given, then scaled: linear by freq_scale; YaRN
- * (Peng et al. 2023, section 3.4) when yarn_mix is not 0, which blends theta * freq_scale and theta by a ramp between the pairs that
- * turn yarn_beta_fast and yarn_beta_slow times in original_context, and multiplies cosine and sine by magnitude. */
+/* theta_i = position * base^(-2i / rotary_dim), then per pair divided by factors[i] when given, then scaled: linear by
+ * freq_scale; YaRN (Peng et al. 2023, section 3.4) when yarn_mix is not 0, which blends theta * freq_scale and theta by a ramp
+ * between the pairs that turn yarn_beta_fast and yarn_beta_slow times in original_context, and multiplies cosine and sine by
+ * magnitude. */
 typedef struct gainz_rope_attr {
   uint32_t struct_size;
   uint32_t mode; /* GAINZ_ROPE_* */
@@ -76,8 +80,8 @@ typedef struct gainz_rope_attr {
   float magnitude; /* 1: none */
 } gainz_rope_attr;
 
-/* For query head h the KV head is h / (num_heads / num_kv_heads). A query at position p sees positions max(0, p - window + 1) to p of
- * its sequence. score = softcap(scale * q.k); the result is the softmax-weighted sum of v. */
+/* For query head h the KV head is h / (num_heads / num_kv_heads). A query at position p sees positions max(0, p - window + 1)
+ * to p of its sequence. score = softcap(scale * q.k); the result is the softmax-weighted sum of v. */
 typedef struct gainz_attention_attr {
   uint32_t struct_size;
   uint32_t group; /* page group */
@@ -117,7 +121,7 @@ typedef struct gainz_moe_route_attr {
 
 typedef struct gainz_moe_linear_attr {
   uint32_t struct_size;
-  uint32_t num_chosen;   /* k */
+  uint32_t num_chosen;     /* k */
   uint32_t rows_per_token; /* 1: x[T, K] is shared by a token's experts; k: x[T, k * K] */
 } gainz_moe_linear_attr;
 

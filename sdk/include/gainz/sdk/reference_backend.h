@@ -1,5 +1,5 @@
-// reference_backend.h: the reference backend as a static part (gainz_reference_backend): every op by the normative scalar kernels. The
-// plugin "reference" exports this function; a runtime may link it as its scalar fallback.
+// reference_backend.h: the reference backend as a static part (gainz_reference_backend): every op by the normative scalar
+// kernels. The plugin "reference" exports this function; a runtime may link it as its scalar fallback.
 #ifndef GAINZ_SDK_REFERENCE_BACKEND_H
 #define GAINZ_SDK_REFERENCE_BACKEND_H
 

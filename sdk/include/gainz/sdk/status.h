@@ -20,8 +20,8 @@ typedef int32_t gainz_status;
 #define GAINZ_STATUS_LIMIT_EXCEEDED 9       /* a limit that the plugin states was crossed */
 #define GAINZ_STATUS_INTERNAL 10            /* a fault of the plugin; the request fails, the device stays in use */
 
-/* A caller's buffer for one sentence that names the thing, the value and the limit. The callee writes at most `text_capacity` bytes
- * including the final zero and cuts longer text at a whole character. May be NULL wherever it is a parameter. */
+/* A caller's buffer for one sentence that names the thing, the value and the limit. The callee writes at most `text_capacity`
+ * bytes including the final zero and cuts longer text at a whole character. May be NULL wherever it is a parameter. */
 typedef struct gainz_error {
   uint32_t struct_size;
   uint32_t text_capacity; /* bytes; 0: no text wanted */
