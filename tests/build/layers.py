@@ -18,6 +18,7 @@ C_STANDARD = set("assert ctype errno fenv float inttypes limits locale math setj
                  "stdint stdio stdlib string tgmath threads time uchar wchar wctype".split())
 POSIX = re.compile(r"(dirent|dlfcn|fcntl|netdb|poll|pthread|pwd|sched|semaphore|spawn|strings|syscall|termios|unistd)\.h$|sys/|linux/|"
                    r"asm/|arpa/|netinet/|malloc\.h$|link\.h$|elf\.h$")
+INTRINSICS = re.compile(r"(immintrin|x86intrin|cpuid)\.h$")  # the compiler's own
 RUNTIME_LIBRARIES = re.compile(r"boost/(dll|json|describe|lockfree)|pcre2\.h$|fmt/|utf8proc\.h$|cxxabi\.h$")
 HOST_LIBRARIES = re.compile(r"boost/|toml\+\+/|CLI/|spdlog/|prometheus/|fmt/|openssl/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[>"]', re.MULTILINE)
@@ -48,9 +49,9 @@ def library_allowed(path, name):
     if user == "sdk":  # headers and kernels: the standard alone; the kit may use POSIX
         return path.parts[1] not in {"include", "reference"} and bool(POSIX.match(name))
     if user == "runtime":
-        return bool(POSIX.match(name) or RUNTIME_LIBRARIES.match(name))
+        return bool(POSIX.match(name) or INTRINSICS.match(name) or RUNTIME_LIBRARIES.match(name))
     if user == "host":
-        return bool(POSIX.match(name) or HOST_LIBRARIES.match(name))
+        return bool(POSIX.match(name) or INTRINSICS.match(name) or HOST_LIBRARIES.match(name))
     return True  # a plugin: its vendor's libraries
 
 
@@ -129,6 +130,8 @@ def scan_problems(root):
     for header in headers(root):
         known.setdefault(spelling(header), []).append(header)
         known.setdefault(str(header), []).append(header)
+        if header.parts[0] == "sdk":  # as the plugin to copy names it, which sees the installed SDK only
+            known.setdefault("gainz/sdk/" + "/".join(header.parts[1:]), []).append(header)
     for path in tree.cpp_files(root):
         user = layer(path)
         if not user:
