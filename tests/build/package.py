@@ -12,7 +12,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def run(*words, **extra):
-    result = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False, **extra)
+    """(exit status, output); what cannot be started counts as 127, as in a shell"""
+    try:
+        result = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False, **extra)
+    except OSError as error:
+        return 127, str(error)
     return result.returncode, result.stdout + result.stderr
 
 
