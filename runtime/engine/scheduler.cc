@@ -57,6 +57,7 @@ const Schedule& Scheduler::schedule() {
     out_.items.clear();
     out_.copies.clear();
     out_.num_tokens = out_.num_rows = 0;
+    make_way();
     for (size_t i = 0; i < running_.size();) {  // a sequence that had to go makes room for the next in its place
       Sequence* sequence = running_[i];
       if (!sequence->is_decode() || give_tokens(*sequence)) ++i;
@@ -124,17 +125,21 @@ uint32_t Scheduler::affordable_tokens(const Sequence& s, uint32_t wanted) {
   return 0;
 }
 
+// Room for all that is known of it and a block for each running sequence to grow into, or it would soon be pushed out again.
+bool Scheduler::has_place(const Sequence& s) const {
+  if (running_.empty()) return true;
+  return running_.size() < limits_.max_sequences && pool_.can_allocate(blocks_for(s.num_tokens()) + uint32_t(running_.size()));
+}
+
+// What waits with a higher priority pushes out what runs with a lower one.
+void Scheduler::make_way() {
+  while (!waiting_.empty() && !running_.empty() && waiting_.front()->priority > running_.back()->priority && !has_place(*waiting_.front())) preempt(running_.back());
+}
+
 void Scheduler::admit() {
   while (!waiting_.empty() && out_.num_tokens < limits_.batch_tokens && out_.num_rows < limits_.max_rows) {
     Sequence* s = waiting_.front();
-    if (running_.size() >= limits_.max_sequences) {
-      Sequence* victim = running_.back();
-      const bool scheduled = std::any_of(out_.items.begin(), out_.items.end(), [&](const auto& item) { return item.sequence == victim; });
-      if (scheduled || victim->priority >= s->priority) return;
-      preempt(victim);
-    }
-    // Room for all that is known and a block for each running sequence to grow into, or it would soon be pushed out again.
-    if (!running_.empty() && !pool_.can_allocate(blocks_for(s->num_tokens()) + uint32_t(running_.size()))) return;
+    if (!has_place(*s)) return;
     waiting_.erase(waiting_.begin());
     s->state = SequenceState::running;
     insert_in_order(running_, s);

@@ -55,6 +55,8 @@ class Scheduler {
   bool give_tokens(Sequence& sequence);
   bool make_room(Sequence& sequence, uint32_t num_tokens);
   uint32_t affordable_tokens(const Sequence& sequence, uint32_t wanted);
+  bool has_place(const Sequence& sequence) const;
+  void make_way();
   void admit();
   void take_prefix(Sequence& sequence);
   uint32_t usable_prefix(const Sequence& sequence, uint32_t num_blocks, uint32_t limit) const;
