@@ -1,0 +1,2 @@
+// Boost.JSON's one source file for these tests.
+#include <boost/json/src.hpp>
