@@ -219,6 +219,22 @@ std::vector<std::vector<float>> Runner::step(std::vector<Chunk> chunks) {
   return result;
 }
 
+void Runner::restore(const Arrays& saved) {
+  // Same sizes, so the step's pointers stay good.
+  tokens.assign(saved.tokens.begin(), saved.tokens.end());
+  positions.assign(saved.positions.begin(), saved.positions.end());
+  phases.assign(saved.phases.begin(), saved.phases.end());
+  offsets.assign(saved.offsets.begin(), saved.offsets.end());
+  contexts.assign(saved.contexts.begin(), saved.contexts.end());
+  rows.assign(saved.rows.begin(), saved.rows.end());
+  for (size_t g = 0; g < slots.size(); ++g) {
+    slots[g].assign(saved.slots[g].begin(), saved.slots[g].end());
+    tables[g].assign(saved.tables[g].begin(), saved.tables[g].end());
+  }
+  pages.assign(saved.pages.begin(), saved.pages.end());
+  output_buffers.assign(saved.output_buffers.begin(), saved.output_buffers.end());
+}
+
 std::vector<std::vector<float>> Runner::feed(Conversation* conversation, const std::vector<int32_t>& all, size_t size) {
   std::vector<std::vector<float>> result;
   for (size_t at = 0; at < all.size(); at += size) {

@@ -190,7 +190,7 @@ class Runner {
   uint32_t num_slices() const { return num_slices_; }
   uint64_t page_bytes(uint32_t group) const;
 
-  // The arrays of last_step().
+  // The arrays of last_step(); `restore` puts their contents back in place.
   std::vector<int32_t> tokens, positions;
   std::vector<uint8_t> phases;
   std::vector<uint32_t> offsets, contexts, rows;
@@ -198,6 +198,16 @@ class Runner {
   std::vector<gainz_step_pages> pages;
   std::vector<gainz_buffer> output_buffers;
   std::vector<std::vector<uint8_t>> output_bytes;
+  struct Arrays {
+    std::vector<int32_t> tokens, positions;
+    std::vector<uint8_t> phases;
+    std::vector<uint32_t> offsets, contexts, rows;
+    std::vector<std::vector<uint32_t>> slots, tables;
+    std::vector<gainz_step_pages> pages;
+    std::vector<gainz_buffer> output_buffers;
+  };
+  Arrays arrays() const { return {tokens, positions, phases, offsets, contexts, rows, slots, tables, pages, output_buffers}; }
+  void restore(const Arrays& saved);
 
  private:
   void fill(std::vector<Chunk>* chunks);
