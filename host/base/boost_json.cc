@@ -1,0 +1,2 @@
+// The one place where Boost.JSON's own code is compiled.
+#include <boost/json/src.hpp>

@@ -1,0 +1,102 @@
+// gainz bench: speed of prefill and decode beside what the machine can do at most.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "bench/report.h"
+#include "cli/commands.h"
+#include "models/model_folder.h"
+#include "terminal/progress_bar.h"
+#include "terminal/terminal.h"
+
+namespace gainz::host {
+namespace {
+
+constexpr size_t kMaxBaselineBytes = 16 << 20;
+constexpr double kF32BytesPerWeight = 1.5;  // above: weights are 16 or 32 bit floats, and so are the products
+
+Outcome check_usage(const BenchOptions& bench) {
+  if (bench.prompt_tokens == 0 && bench.decode_tokens == 0)
+    return Failure{"-p 0 and -n 0 leave nothing to measure", kExitUsage};
+  return Done{};
+}
+
+// Loads with room for the largest case. The bytes of a page are known after a load, so a first load may be followed by a
+// second.
+Outcome load_for(Session& session, const ChosenModel& chosen, const BenchOptions& bench) {
+  uint64_t kv_memory_bytes = static_cast<uint64_t>(chosen.settings.integer(key("kv_memory_bytes")));
+  const auto change = [&](gainz_model_config& config) {
+    config.context = std::max(config.context, context_needed(bench));
+    config.max_sequences = *std::max_element(bench.streams.begin(), bench.streams.end());
+    config.kv_memory_bytes = kv_memory_bytes;
+    config.no_prefix_cache = 0;  // depth is made by it; all else asks for no cache
+  };
+  if (Outcome loaded = session.load(chosen.path, chosen.settings, change); !loaded.ok()) return loaded;
+  const uint64_t needed = pages_needed(bench) * kPageTokens * session.info().kv_bytes_per_token;
+  if (session.info().kv_bytes >= needed || kv_memory_bytes != 0) return Done{};
+  kv_memory_bytes = needed;
+  if (Outcome unloaded = session.unload(); !unloaded.ok()) return unloaded;
+  return session.load(chosen.path, chosen.settings, change);
+}
+
+Result<Report> measure_all(Session& session, const ChosenModel& chosen, const BenchOptions& bench) {
+  if (Outcome loaded = load_for(session, chosen, bench); !loaded.ok()) return loaded.failure();
+  const gainz_model_info info = session.info();
+  say(dim(model_line(info)));
+  const int64_t num_threads = chosen.settings.integer(key("threads"));
+  Report report;
+  report.num_threads = num_threads > 0 ? static_cast<uint32_t>(num_threads) : num_usable_cores();
+  report.num_repeats = bench.num_repeats;
+  report.model = info.path, report.backend = info.backend, report.device = info.device, report.isa = info.isa;
+  report.kv_type =
+      std::string_view(info.kv_type) == info.kv_type_v ? info.kv_type : fmt::format("{}/{}", info.kv_type, info.kv_type_v);
+  report.load_seconds = info.load_seconds;
+  ProgressBar bar;
+  const auto measured = measure(session, bench, [&bar](const std::string& what, double fraction) { bar.show(what, fraction); });
+  if (!measured.ok()) return measured.failure();
+  report.peak_memory_bytes = peak_memory_bytes();
+  const ModelCost cost = cost_of(info);
+  if (Outcome unloaded = session.unload(); !unloaded.ok()) return unloaded.failure();
+  bar.show("the machine's limits", 1);
+  const double bytes_per_weight =
+      cost.ops_per_token > 0 ? 2.0 * static_cast<double>(cost.weight_bytes_per_token) / static_cast<double>(cost.ops_per_token)
+                             : 0;
+  report.cpu = cpu_name();
+  report.num_cores = num_usable_cores();
+  report.limits = measure_limits(cost.weight_bytes_per_token, report.num_threads, bytes_per_weight > kF32BytesPerWeight,
+                                 isa_level(chosen.settings.text(key("cpu_isa"))));
+  for (const Measurement& one : *measured) report.rows.push_back(row_of(one, cost, report.limits));
+  return report;
+}
+
+}  // namespace
+
+Outcome bench_command(const Options& options) {
+  const BenchOptions& bench = options.bench;
+  if (Outcome usage = check_usage(bench); !usage.ok()) return usage;
+  const Result<Settings> settings = settings_of(options);
+  if (!settings.ok()) return settings.failure();
+  const Result<ChosenModel> chosen = choose_model(*settings, options.environment, options.model);
+  if (!chosen.ok()) return chosen.failure();
+  std::string baseline;
+  if (!bench.baseline.empty()) {  // before the work: a wrong name should not cost minutes
+    Result<std::string> text = read_small_file(bench.baseline, kMaxBaselineBytes);
+    if (!text.ok()) return Failure{"baseline " + text.failure().sentence};
+    baseline = *std::move(text);
+  }
+  Result<std::unique_ptr<Session>> session = Session::open(chosen->settings);
+  if (!session.ok()) return session.failure();
+  const Result<Report> report = measure_all(**session, *chosen, bench);
+  if (!report.ok()) return report.failure();
+  write_output(options.json ? report_json(*report) : report_table(*report));
+  if (bench.baseline.empty()) return Done{};
+  bool worse = false;
+  Result<std::string> comparison = compare_with_baseline(*report, baseline, bench.band, &worse);
+  if (!comparison.ok()) return comparison.failure();
+  say(comparison->substr(0, comparison->size() - 1));
+  if (worse) return Failure{fmt::format("slower than the baseline by more than {:.0f} %", bench.band * 100)};
+  return Done{};
+}
+
+}  // namespace gainz::host
