@@ -144,18 +144,19 @@ Evaluator::Flow Evaluator::run_loop(const ForStmt& stmt, const Value& iterable, 
   }
   const size_t items_bytes = loop->items.size() * sizeof(Value);
   if (!take(items_bytes)) return Flow::on;
-  const Flow flow = run_iterations(stmt, loop.get(), adopt(loop));
+  const bool any_ended = run_iterations(stmt, loop.get(), adopt(loop));
   release(loop);
   if (loop.use_count() == 1) {
     give(items_bytes);
   } else {
     loop->charge.num_bytes += items_bytes;  // something still holds the loop
   }
-  return flow;
+  return any_ended || failed() ? Flow::on : run_body(stmt.otherwise);
 }
 
-Evaluator::Flow Evaluator::run_iterations(const ForStmt& stmt, LoopObject* loop, const Value& loop_value) {
+bool Evaluator::run_iterations(const ForStmt& stmt, LoopObject* loop, const Value& loop_value) {
   const std::shared_ptr<Scope> outer = scope_;
+  bool any_ended = false;
   for (size_t k = 0; k < loop->items.size() && !failed(); ++k) {
     loop->index0 = k;
     scope_ = std::make_shared<Scope>(outer);
@@ -163,9 +164,10 @@ Evaluator::Flow Evaluator::run_iterations(const ForStmt& stmt, LoopObject* loop,
     set(kLoop, loop_value);
     const Flow flow = failed() ? Flow::on : run_body(stmt.body);
     if (flow == Flow::break_loop) break;
+    any_ended |= flow == Flow::on;
   }
   scope_ = outer;
-  return Flow::on;
+  return any_ended;
 }
 
 void Evaluator::assign(const Target& target, Value value) {

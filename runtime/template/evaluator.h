@@ -73,7 +73,8 @@ class Evaluator final : public Session {
   Flow run_for(const ForStmt& stmt);
   Flow run_loop(const ForStmt& stmt, const Value& iterable, int64_t depth0);
   bool keep_items(const ForStmt& stmt, std::vector<Value>* items);  // those that fulfil the loop's condition
-  Flow run_iterations(const ForStmt& stmt, LoopObject* loop, const Value& loop_value);
+  // Whether any iteration came to its end: Jinja runs `else` when each was left by break or continue.
+  bool run_iterations(const ForStmt& stmt, LoopObject* loop, const Value& loop_value);
   void run_assign(const AssignStmt& stmt);
   void run_macro(const MacroStmt& stmt);
   void run_call_block(const MacroStmt& stmt);

@@ -25,9 +25,9 @@ std::vector<KeyPath> key_paths(Session& session, const Value& attribute) {
   return paths;
 }
 
-Value in_order(Session& session, const std::vector<Value>& items, const std::vector<Value>& keys, bool reverse) {
+Value in_order(Session& session, const std::vector<Value>& items, const std::vector<Value>& keys, bool reverse, bool as_lists) {
   std::vector<size_t> order;
-  if (!sort_keys(session, keys, reverse, &order)) return {};
+  if (!sort_keys(session, keys, reverse, as_lists, &order)) return {};
   std::vector<Value> sorted;
   sorted.reserve(items.size());
   for (const size_t k : order) sorted.push_back(items[k]);
@@ -46,7 +46,7 @@ Value sort(Session& session, const Value& self, const Args& args) {
     if (session.failed()) return {};
     keys.push_back(paths.size() == 1 ? parts[0] : session.list(std::move(parts)));
   }
-  return in_order(session, items, keys, a.flag(0, false));
+  return in_order(session, items, keys, a.flag(0, false), true);
 }
 
 Value dict_sort(Session& session, const Value& self, const Args& args) {
@@ -63,7 +63,7 @@ Value dict_sort(Session& session, const Value& self, const Args& args) {
     keys.push_back(sort_key(session, itself, by.view() == "key" ? key : value, a.flag(0, false)));
     if (session.failed()) return {};
   }
-  return in_order(session, pairs, keys, a.flag(2, false));
+  return in_order(session, pairs, keys, a.flag(2, false), false);
 }
 
 Value group_by(Session& session, const Value& self, const Args& args) {
@@ -79,7 +79,7 @@ Value group_by(Session& session, const Value& self, const Args& args) {
     if (session.failed()) return {};
   }
   std::vector<size_t> order;
-  if (!sort_keys(session, keys, false, &order)) return {};
+  if (!sort_keys(session, keys, false, false, &order)) return {};
   for (size_t k = 0; k < order.size();) {
     const Value& key = keys[order[k]];
     const Value shown = path.of(items[order[k]], otherwise);

@@ -4,6 +4,7 @@
 #include "template/builtins.h"
 #include "template/format.h"
 #include "template/keys.h"
+#include "template/limits.h"
 #include "template/operators.h"
 #include "template/text_ops.h"
 
@@ -120,6 +121,10 @@ Value slice(Session& session, const Value& self, const Args& args) {
   std::vector<Value> items;
   if (!a.ok() || !iterate(session, self, &items)) return {};
   if (slices == 0) return session.error("integer division or modulo by zero");
+  if (slices > static_cast<int64_t>(kMaxSteps) ||
+      !session.room(static_cast<uint64_t>(std::max<int64_t>(slices, 0)) * sizeof(ListRef))) {
+    return session.over("steps", kMaxSteps);
+  }
   std::vector<Value> columns;
   const int64_t size = slices > 0 ? static_cast<int64_t>(items.size()) / slices : 0;
   const int64_t num_longer = slices > 0 ? static_cast<int64_t>(items.size()) % slices : 0;

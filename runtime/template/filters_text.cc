@@ -32,8 +32,12 @@ Value title(Session& session, const Value& self, const Args&) {
     TextBuilder out(session);
     size_t begin = 0;
     const auto word = [&](size_t end) {
-      const Value part = change_case(session, text.slice(begin, end), Case::capitalize);
-      if (!session.failed()) out.add(part.text());
+      if (begin >= end) return;
+      size_t first = 0;
+      decode_at(text.view(), begin, &first);
+      const Value head = change_case(session, text.slice(begin, first), Case::upper);
+      const Value tail = change_case(session, text.slice(first, end), Case::lower);
+      if (!session.failed()) out.add(head.text()) && out.add(tail.text());
     };
     for (size_t at = 0, end = 0; at < text.size(); at = end) {
       if (!begins_word(decode_at(text.view(), at, &end))) continue;

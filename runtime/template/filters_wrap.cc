@@ -50,6 +50,7 @@ class Wrapper {
   };
   static bool is_blank(char c) { return c == ' ' || (c >= 9 && c <= 13); }
   std::vector<Chunk> chunks(std::string_view line) const;
+  Chunk head_of(std::string_view line, Chunk* word, size_t room) const;
   bool hyphen_ends(std::string_view line, size_t begin, size_t at) const;
 
   Session& session_;
@@ -78,8 +79,27 @@ std::vector<Wrapper::Chunk> Wrapper::chunks(std::string_view line) const {
   return result;
 }
 
+// Cuts the first `room` characters, or those to the last hyphen among them, off a word. None: an empty blank, as in textwrap.
+Wrapper::Chunk Wrapper::head_of(std::string_view line, Chunk* word, size_t room) const {
+  const std::string_view bytes = line.substr(word->begin, word->end - word->begin);
+  size_t cut = byte_of_char(bytes, room);
+  if (break_hyphens_ && cut > 0) {
+    const size_t hyphen = bytes.rfind('-', cut - 1);
+    if (hyphen != std::string_view::npos && hyphen > 0 &&
+        bytes.substr(0, hyphen).find_first_not_of('-') != std::string_view::npos) {
+      cut = hyphen + 1;
+    }
+  }
+  const size_t width = num_chars(bytes.substr(0, cut));
+  const Chunk head{word->begin, word->begin + cut, width, cut == 0};
+  word->begin += cut;
+  word->width -= width;
+  return head;
+}
+
 std::vector<Text> Wrapper::wrap(const Text& line) {
   std::vector<Text> lines;
+  if (!session_.room(2 * line.size() * sizeof(Chunk))) return lines;
   std::vector<Chunk> rest = chunks(line.view());
   std::reverse(rest.begin(), rest.end());
   while (!rest.empty() && session_.step()) {
@@ -92,14 +112,8 @@ std::vector<Text> Wrapper::wrap(const Text& line) {
       rest.pop_back();
     }
     if (!rest.empty() && rest.back().width > width_) {
-      const size_t room = width_ > used ? width_ - used : 1;
       if (break_words_) {
-        Chunk& word = rest.back();
-        const std::string_view bytes = line.view().substr(word.begin, word.end - word.begin);
-        const size_t cut = word.begin + byte_of_char(bytes, room);
-        current.push_back({word.begin, cut, room, false});
-        word.begin = cut;
-        word.width -= room;
+        current.push_back(head_of(line.view(), &rest.back(), width_ - used));
       } else if (current.empty()) {
         current.push_back(rest.back());
         rest.pop_back();

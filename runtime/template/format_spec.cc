@@ -85,6 +85,17 @@ bool append_number(Session& session, TextBuilder& out, const Value& value, const
   return append_padded(out, Text(prefix + digits, value.user), spec, '>', prefix.size());
 }
 
+bool append_char(Session& session, TextBuilder& out, const Value& value, const FormatSpec& spec) {
+  const int64_t code = value.as_int();
+  if (code < 0 || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) {
+    session.error("%c arg not in range(0x110000)");
+    return false;
+  }
+  std::string bytes;
+  encode(static_cast<char32_t>(code), &bytes);
+  return append_padded(out, Text(bytes, value.user), spec, '<', 0);
+}
+
 }  // namespace
 
 bool parse_spec(Session& session, std::string_view text, FormatSpec* out) {
@@ -145,20 +156,21 @@ bool append_formatted(Session& session, TextBuilder& out, const Value& value, co
     const size_t end = spec.precision < 0 ? text.size() : byte_of_char(text.view(), static_cast<size_t>(spec.precision));
     return append_padded(out, text.slice(0, end), spec, '<', 0);
   }
-  if (value.is_number() && !(value.is(Kind::boolean) && spec.type == 0)) {
+  const bool plain = spec.width == 0 && spec.align == 0 && spec.precision < 0 && spec.type == 0 && spec.sign == '-';
+  if (value.is_number() && !(value.is(Kind::boolean) && plain)) {
+    if (spec.type == 'c' && value.is_int()) return append_char(session, out, value, spec);
     if (spec.type == 's' || (spec.type != 0 && std::string_view("dbnoxXeEfFgG%").find(spec.type) == std::string_view::npos)) {
       session.error(std::string("Unknown format code '") + spec.type + "' for object of type '" + type_name(value) + "'");
       return false;
     }
     return append_number(session, out, value, spec);
   }
-  const bool plain = spec.width == 0 && spec.align == 0 && spec.precision < 0 && spec.type == 0;
-  if (!plain && !value.is(Kind::boolean)) {
+  if (!plain) {
     session.error("unsupported format string passed to " + type_name(value) + ".__format__");
     return false;
   }
   const Value text = to_str(session, value);
-  return !session.failed() && append_padded(out, text.text(), spec, value.is(Kind::boolean) ? '>' : '<', 0);
+  return !session.failed() && append_padded(out, text.text(), spec, '<', 0);
 }
 
 }  // namespace gainz::jinja

@@ -52,11 +52,14 @@ Value sort_key(Session& session, const KeyPath& path, const Value& item, bool ca
   return change_case(session, key.text(), Case::lower);
 }
 
-bool sort_keys(Session& session, const std::vector<Value>& keys, bool reverse, std::vector<size_t>* order) {
+bool sort_keys(Session& session, const std::vector<Value>& keys, bool reverse, bool as_lists, std::vector<size_t>* order) {
   order->resize(keys.size());
   std::iota(order->begin(), order->end(), size_t{0});
   std::stable_sort(order->begin(), order->end(), [&](size_t a, size_t b) {
-    return !session.failed() && holds(session, Op::lt, keys[reverse ? b : a], keys[reverse ? a : b]);
+    const Value& left = keys[reverse ? b : a];
+    const Value& right = keys[reverse ? a : b];
+    if (session.failed() || (as_lists && same(session, left, right))) return false;
+    return holds(session, Op::lt, left, right);
   });
   return !session.failed();
 }

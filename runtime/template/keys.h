@@ -23,6 +23,7 @@ class KeyPath {
 // The key by which an item is sorted or told apart: the path's value, texts in lower case unless case_sensitive.
 Value sort_key(Session& session, const KeyPath& path, const Value& item, bool case_sensitive);
 // Stable; order[k] is the index of the item that comes k-th. False: failed (keys that cannot be compared).
-bool sort_keys(Session& session, const std::vector<Value>& keys, bool reverse, std::vector<size_t>* order);
+// `as_lists`: equal keys are never ordered by <, as the elements of a list are not.
+bool sort_keys(Session& session, const std::vector<Value>& keys, bool reverse, bool as_lists, std::vector<size_t>* order);
 
 }  // namespace gainz::jinja

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "template/number_text.h"
 #include "template/string_literal.h"
 #include "template/unicode.h"
 
@@ -154,6 +155,7 @@ Status Lexer::root() {
 }
 
 Status Lexer::comment() {
+  if (pos_ == view_.size()) return {};  // Jinja minds an open comment only if something is in it
   for (size_t pos = pos_; pos < view_.size(); ++pos) {
     const size_t end = tag_end("#}", pos, true, true);
     if (end == 0) continue;
@@ -176,6 +178,7 @@ bool Lexer::raw_begin(size_t pos, size_t* out_end) const {
 }
 
 Status Lexer::raw(size_t begin) {
+  if (begin == view_.size()) return {};  // as with comments
   for (size_t open = view_.find("{%", begin); open != std::string_view::npos; open = view_.find("{%", open + 1)) {
     size_t pos = open + 2;
     const char sign = at("-", pos) ? '-' : (at("+", pos) ? '+' : ' ');
@@ -295,7 +298,7 @@ Status Lexer::number_token() {
   text.erase(std::remove(text.begin(), text.end(), '_'), text.end());
   push(is_real ? TokenKind::real : TokenKind::integer);
   if (is_real) {
-    std::from_chars(text.data(), text.data() + text.size(), tokens_.back().real);
+    (void)parse_real(text, &tokens_.back().real);
   } else if (std::from_chars(text.data(), text.data() + text.size(), tokens_.back().integer, base).ec != std::errc()) {
     return fail("the number " + text + " does not fit 64 bits");
   }

@@ -15,10 +15,10 @@ inline constexpr int kMaxExpressionHeight = 200;              // levels of one e
 inline constexpr int kMaxEvaluationDepth = 400;               // expressions, statements and calls inside each other, at work
 inline constexpr size_t kMaxStackBytes = size_t{128} << 10;   // of the thread's stack, whatever the depth
 inline constexpr int kMaxValueDepth = 100;                    // lists and dicts inside each other
-inline constexpr uint64_t kMaxSteps = 10'000'000;             // nodes evaluated, items visited, blocks of bytes handled
+inline constexpr uint64_t kMaxSteps = 4'000'000;              // nodes evaluated, items visited, blocks of bytes handled
 inline constexpr size_t kBytesPerStep = 256;                  // bytes handled that count as one step
 inline constexpr size_t kMaxOutputBytes = size_t{64} << 20;   // rendered text
-inline constexpr size_t kMaxValueBytes = size_t{256} << 20;   // all values alive at one time
+inline constexpr size_t kMaxValueBytes = size_t{128} << 20;   // all values alive at one time
 inline constexpr int64_t kMaxRangeItems = 100'000;            // items of one range(), Jinja's own sandbox limit
 
 struct Limit {

@@ -32,10 +32,10 @@ Value stripped(Session& session, const Value& self, Args& args) {
 // split() without a separator: runs of white space.
 std::vector<Text> split_blanks(Session& session, const Text& text, int64_t max, bool from_right) {
   std::vector<Text> parts;
-  Text rest = strip(text, nullptr, true, true);
+  Text rest = strip(text, nullptr, !from_right, from_right);
   while (!rest.empty() && session.step()) {
     if (max-- == 0) {
-      parts.push_back(from_right ? strip(rest, nullptr, false, true) : strip(rest, nullptr, true, false));
+      parts.push_back(rest);
       break;
     }
     size_t cut = from_right ? rest.size() : 0;

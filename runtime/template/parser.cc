@@ -185,14 +185,19 @@ StmtPtr Parser::parse_loop_control() {
 StmtPtr Parser::parse_for() {
   auto stmt = std::make_unique<ForStmt>(now().line);
   next();
-  if (!target(&stmt->target, false) || !expect_name("in")) return nullptr;
+  ++all_loops_;
+  const bool has_target = target(&stmt->target, false) && expect_name("in");
+  --all_loops_;
+  if (!has_target) return nullptr;
   stmt->iterable = tuple(false, "recursive", false);
   if (!stmt->iterable) return nullptr;
   if (skip_name("if") && !(stmt->condition = expression())) return nullptr;
   stmt->recursive = skip_name("recursive");
   ++loops_;
+  ++all_loops_;
   const bool good = statements({"else", "endfor"}, &stmt->body);
   --loops_;
+  --all_loops_;
   if (!good) return nullptr;
   if (skip_name("endfor")) return stmt;
   next();
@@ -352,6 +357,10 @@ bool Parser::target_item(Target* out, bool with_attribute) {
       fail("cannot assign to '" + name + "'");
       return false;
     }
+  }
+  if (name == "loop" && all_loops_ > 0) {
+    fail("cannot assign to the special variable 'loop' in a for loop");
+    return false;
   }
   out->id = intern(name);
   if (!with_attribute || !skip_op(".")) return true;

@@ -111,7 +111,8 @@ class Parser {
   std::vector<Token> tokens_;
   size_t at_ = 0;
   int depth_ = 0;
-  int loops_ = 0;
+  int loops_ = 0;      // around this place, in the same macro
+  int all_loops_ = 0;  // around this place
   uintptr_t stack_base_;
   Status status_;
   Program* program_ = nullptr;

@@ -62,6 +62,11 @@ bool Parser::dot(Postfix* link) {
 
 bool Parser::subscript(Postfix* link) {
   next();
+  if (skip_op("]")) {  // x[] is x[()]
+    link->kind = PostfixKind::item;
+    link->a = std::make_unique<ListExpr>(ExprKind::tuple, now().line);
+    return true;
+  }
   if (!subscript_part(link)) return false;
   if (is_op(",")) {  // a[1, 2] is a[(1, 2)]
     if (link->kind == PostfixKind::slice) {

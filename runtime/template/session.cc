@@ -211,13 +211,17 @@ bool TextBuilder::add(std::string_view bytes, bool user) {
 
 bool TextBuilder::repeat(const Text& text, uint64_t times) {
   if (text.empty() || times == 0) return !session_.failed();
-  if (times > kMaxValueBytes || !session_.room(text.size() * times)) {
+  const uint64_t each = text.size() + text.user().size() * sizeof(Span);
+  if (times > kMaxValueBytes || !session_.room(each * times)) {
     session_.over("bytes of values", kMaxValueBytes);
     return false;
   }
-  text_.reserve(text_.size() + text.size() * times);
-  for (uint64_t k = 0; k < times; ++k) {
-    if (!add(text)) return false;
+  if (!grow(each * times)) return false;
+  const size_t begin = text_.size(), size = text.size() * times;
+  text_.reserve(begin + size);
+  text_.append(text);
+  while (text_.size() - begin < size) {  // doubles what is there
+    text_.append(text_, begin, begin + std::min(text_.size() - begin, size - (text_.size() - begin)));
   }
   return true;
 }

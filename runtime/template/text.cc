@@ -25,8 +25,8 @@ void Text::append(const Text& text, size_t begin, size_t end) {
   end = std::min(end, text.size());
   if (begin >= end) return;
   if (&text == this) {
-    const Text copy = text;
-    append(copy, begin, end);
+    const Text copy = text.slice(begin, end);
+    append(copy);
     return;
   }
   const size_t at = bytes_.size();

@@ -14,7 +14,7 @@ namespace {
 TEST(ChatTemplate, SyntaxErrorsNameTheLine) {
   for (const char* source :
        {"a\nb {{ 1 + }}", "a\n{% if x %}", "\n{% endif %}", "\n{{ 'x }}", "\n{% foo %}", "\n{{ (1] }}", "\n{# x",
-        "\n{% for in x %}{% endfor %}", "x\n{% break %}", "\n{% raw %}", "\n{{ 99999999999999999999 }}"}) {
+        "\n{% for in x %}{% endfor %}", "x\n{% break %}", "\n{% raw %}x", "\n{{ 99999999999999999999 }}"}) {
     const auto result = ChatTemplate::parse(source);
     ASSERT_FALSE(result.ok()) << source;
     EXPECT_EQ(result.status().code(), Code::invalid) << source;

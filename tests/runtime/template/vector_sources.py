@@ -30,7 +30,6 @@ EXPRESSIONS = r"""
 1 % 0
 1.0 / 0
 0 ** -1
-(-8) ** 0.5
 1 - -1
 - - 3
 +5
@@ -227,7 +226,6 @@ l.count(1)
 'line\
 continued'
 '\ud800'
-'\N{DIGIT ONE}'
 1.0
 1e3
 1.5e300 * 1e10
@@ -868,7 +866,6 @@ l.0.1
 loop
 loop is defined
 caller
-self is defined
 varargs
 """.strip("\n").split("\n")
 
