@@ -28,13 +28,14 @@ def base(root):
 
 
 def check(tool, root, build, path):
-    run = subprocess.run([tool, "--quiet", "-p", str(build), str(root / path)], cwd=root, capture_output=True, text=True, check=False)
+    command = [tool, "--quiet", "--extra-arg=-Wno-unknown-warning-option", "-p", str(build), str(root / path)]  # GCC's options
+    run = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     return [] if run.returncode == 0 else [run.stdout.strip() or run.stderr.strip()]
 
 
 if __name__ == "__main__":
     args = tree.arguments(__doc__)
-    clang_tidy = next((name for name in ("clang-tidy-14", "clang-tidy") if shutil.which(name)), None) or tree.skip("clang-tidy is not installed")
+    clang_tidy = next(filter(shutil.which, ("clang-tidy-14", "clang-tidy")), None) or tree.skip("clang-tidy is not installed")
     since = base(args.source)
     changed = (git(args.source, "diff", "--name-only", "--diff-filter=d", since) or "").splitlines()
     database = args.build / "compile_commands.json"
