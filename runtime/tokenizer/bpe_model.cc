@@ -113,14 +113,19 @@ class BpeModel::Words {
     }
   }
 
-  void push_candidate(int32_t left) {
-    if (left < 0 || symbols_[static_cast<size_t>(left)].next < 0) return;
+  // At the end of heap_, not yet in order.
+  bool add_candidate(int32_t left) {
+    if (left < 0 || symbols_[static_cast<size_t>(left)].next < 0) return false;
     const Symbol& symbol = symbols_[static_cast<size_t>(left)];
     const int32_t right_id = symbols_[static_cast<size_t>(symbol.next)].id;
     const MergeTable::Merge* merge = model_.merges_.find(symbol.id, right_id);
-    if (merge == nullptr) return;
+    if (merge == nullptr) return false;
     heap_.push_back({merge->rank, left, merge->id, right_id, symbol.id});
-    std::push_heap(heap_.begin(), heap_.end(), Later());
+    return true;
+  }
+
+  void push_candidate(int32_t left) {
+    if (add_candidate(left)) std::push_heap(heap_.begin(), heap_.end(), Later());
   }
 
   void merge_large() {
@@ -130,7 +135,8 @@ class BpeModel::Words {
     for (int32_t i = 0; i < num_symbols; ++i) {
       symbols_[static_cast<size_t>(i)] = {ids_[static_cast<size_t>(i)], i - 1, i + 1 < num_symbols ? i + 1 : -1};
     }
-    for (int32_t i = 0; i + 1 < num_symbols; ++i) push_candidate(i);
+    for (int32_t i = 0; i + 1 < num_symbols; ++i) add_candidate(i);
+    std::make_heap(heap_.begin(), heap_.end(), Later());
     while (!heap_.empty()) {
       std::pop_heap(heap_.begin(), heap_.end(), Later());
       const Candidate best = heap_.back();

@@ -8,8 +8,8 @@
 
 namespace gainz::tokenizer_limits {
 
-inline constexpr uint64_t kMaxTokens = uint64_t{1} << 23;         // pieces in a vocabulary (the largest known: 2^18)
-inline constexpr uint64_t kMaxMerges = uint64_t{1} << 23;         // merges of a byte-level BPE
+inline constexpr uint64_t kMaxTokens = uint64_t{1} << 20;         // pieces in a vocabulary (the largest known: 2^18)
+inline constexpr uint64_t kMaxMerges = uint64_t{1} << 20;         // merges of a byte-level BPE
 inline constexpr uint64_t kMaxTokenBytes = 4096;                  // spelling of one piece (the longest known: a few hundred)
 inline constexpr uint64_t kMaxCharsmapBytes = uint64_t{1} << 24;  // precompiled_charsmap (the largest known: 240 KB)
 inline constexpr uint64_t kMaxTextBytes = uint64_t{1} << 26;      // text of one encode call

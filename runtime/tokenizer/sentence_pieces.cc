@@ -24,19 +24,18 @@ Result<SentencePieces> SentencePieces::create(const Gguf& file, const Vocab& voc
   SentencePieces out;
   out.vocab_ = &vocab;
   GAINZ_ASSIGN(out.unknown_, find_unknown(file, vocab));
-  std::vector<PieceMatcher::Piece> raw, normal;
+  std::vector<PieceMatcher::Piece> pieces;
   for (int32_t id = 0; id < vocab.size(); ++id) {
     if (vocab.type(id) != PieceType::user_defined || vocab.text(id).empty()) continue;
-    raw.push_back({vocab.text(id), id});
     if (vocab.text(id).find(' ') == std::string_view::npos) {
-      normal.push_back({vocab.text(id), id});
+      pieces.push_back({vocab.text(id), id});
     } else {
       out.spellings_.push_back(replace_all(vocab.text(id), " ", kBlankMark));
-      normal.push_back({out.spellings_.back(), id});
+      pieces.push_back({out.spellings_.back(), id});
     }
   }
-  out.user_pieces_ = PieceMatcher(std::move(normal));
-  GAINZ_ASSIGN(out.normalizer_, SentenceNormalizer::create(file, PieceMatcher(std::move(raw))));
+  out.user_pieces_ = PieceMatcher(pieces);
+  GAINZ_ASSIGN(out.normalizer_, SentenceNormalizer::create(file, PieceMatcher(std::move(pieces))));
   return out;
 }
 

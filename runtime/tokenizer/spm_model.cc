@@ -10,14 +10,14 @@ namespace gainz {
 namespace {
 
 struct Symbol {
-  size_t begin, num_bytes;  // num_bytes 0: joined into the one before
+  uint32_t begin, num_bytes;  // num_bytes 0: joined into the one before (a normalized text has less than 2^28 bytes)
   int32_t previous, next;
 };
 
 struct Candidate {
   float score;
   int32_t left, right;
-  size_t num_bytes;  // of both when found: stale if they have grown
+  uint32_t num_bytes;  // of both when found: stale if they have grown
   int32_t id;
 };
 
@@ -65,27 +65,33 @@ class SpmModel::Joiner {
     heap_.clear();
     split_unused_.clear();
     for (size_t at = begin; at < end;) {
-      const size_t num_bytes = utf8::decode(text_.substr(at, end - at)).num_bytes;
+      const uint32_t num_bytes = utf8::decode(text_.substr(at, end - at)).num_bytes;
       const auto index = static_cast<int32_t>(symbols_.size());
-      symbols_.push_back({at, num_bytes, index - 1, index + 1});
+      symbols_.push_back({static_cast<uint32_t>(at), num_bytes, index - 1, index + 1});
       at += num_bytes;
     }
     symbols_.back().next = -1;
-    for (int32_t i = 0; i + 1 < static_cast<int32_t>(symbols_.size()); ++i) push_candidate(i, i + 1);
+    for (int32_t i = 0; i + 1 < static_cast<int32_t>(symbols_.size()); ++i) add_candidate(i, i + 1);
+    std::make_heap(heap_.begin(), heap_.end(), Later());
     join();
     for (int32_t i = 0; i >= 0; i = symbol(i).next) GAINZ_TRY(emit(text_.substr(symbol(i).begin, symbol(i).num_bytes), out));
     return {};
   }
 
-  void push_candidate(int32_t left, int32_t right) {
-    if (left < 0 || right < 0) return;
-    const size_t num_bytes = symbol(left).num_bytes + symbol(right).num_bytes;
-    if (num_bytes > model_.max_piece_bytes_) return;
+  // At the end of heap_, not yet in order.
+  bool add_candidate(int32_t left, int32_t right) {
+    if (left < 0 || right < 0) return false;
+    const uint32_t num_bytes = symbol(left).num_bytes + symbol(right).num_bytes;
+    if (num_bytes > model_.max_piece_bytes_) return false;
     const int32_t id = vocab_.find_text(text_.substr(symbol(left).begin, num_bytes));
-    if (id < 0) return;
+    if (id < 0) return false;
     if (vocab_.type(id) == PieceType::unused) split_unused_[id] = symbol(left).num_bytes;
     heap_.push_back({vocab_.score(id), left, right, num_bytes, id});
-    std::push_heap(heap_.begin(), heap_.end(), Later());
+    return true;
+  }
+
+  void push_candidate(int32_t left, int32_t right) {
+    if (add_candidate(left, right)) std::push_heap(heap_.begin(), heap_.end(), Later());
   }
 
   void join() {

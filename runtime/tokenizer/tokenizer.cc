@@ -174,11 +174,13 @@ Result<std::string> Tokenizer::decode(std::span<const int32_t> ids, bool skip_sp
                                        std::to_string(vocab_size()) + " tokens");
     }
     if (is_special(id)) {
-      if (!skip_special) bytes += parts_->vocab.text(id);
+      if (skip_special) continue;
+      bytes += parts_->vocab.text(id);
+      drops_blank = false;
       continue;
     }
     const std::string piece = parts_->model->bytes_of(id);
-    bytes += drops_blank && piece.starts_with(' ') ? std::string_view(piece).substr(1) : std::string_view(piece);
+    bytes += std::string_view(piece).substr(drops_blank && piece.starts_with(' ') ? 1 : 0);
     drops_blank = false;
   }
   return utf8::repair(bytes);

@@ -24,7 +24,8 @@ UnigramModel::UnigramModel(SentencePieces pieces) : pieces_(std::move(pieces)) {
   const Vocab& vocab = pieces_.vocab();
   std::vector<PieceMatcher::Piece> found;
   float min_score = std::numeric_limits<float>::max();
-  max_score_ = std::numeric_limits<float>::lowest();
+  max_score_ = std::numeric_limits<float>::min();  // so that scores, which are logarithms, leave it at about 0: a user-defined
+                                                   // piece costs next to nothing, however long
   for (int32_t id = 0; id < vocab.size(); ++id) {
     const PieceType type = vocab.type(id);
     if (type == PieceType::normal) {
@@ -35,7 +36,7 @@ UnigramModel::UnigramModel(SentencePieces pieces) : pieces_(std::move(pieces)) {
   }
   pieces_.user_pieces().each([&](const PieceMatcher::Piece& piece) { found.push_back(piece); });
   matcher_ = PieceMatcher(std::move(found));
-  if (max_score_ < min_score) min_score = max_score_ = 0.0f;
+  if (min_score == std::numeric_limits<float>::max()) min_score = 0.0f;  // no normal piece at all
   unknown_score_ = min_score - kUnknownPenalty;
 }
 
@@ -55,11 +56,12 @@ Status UnigramModel::encode(std::string_view raw, bool starts, std::vector<int32
     bool has_character = false;
     matcher_.each_prefix(text.substr(at), [&](int32_t id, size_t length) {
       const bool by_user = pieces_.vocab().type(id) == PieceType::user_defined;
+      // Rounded where the reference rounds, else ties fall the other way.
       const double score =
           by_user ? static_cast<double>(static_cast<float>(length) * max_score_) - 0.1 : pieces_.vocab().score(id);
-      const double sum = score + so_far;
+      const auto sum = static_cast<float>(score + so_far);
       Node& node = nodes[at + length];
-      if (node.num_bytes == 0 || sum > node.score) node = {static_cast<float>(sum), id, static_cast<uint32_t>(length)};
+      if (node.num_bytes == 0 || sum > node.score) node = {sum, id, static_cast<uint32_t>(length)};
       has_character = has_character || length == num_bytes;
     });
     if (!has_character) {

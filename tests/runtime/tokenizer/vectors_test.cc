@@ -42,7 +42,8 @@ TEST_P(Vectors, StreamsAreTheText) {
 INSTANTIATE_TEST_SUITE_P(All, Vectors,
                          ::testing::Values("gpt-2", "phi-2", "smollm", "starcoder", "refact", "command-r", "llama-bpe", "dbrx",
                                            "qwen2", "qwen35", "gpt-4o", "tekken", "deepseek-llm", "deepseek-coder",
-                                           "deepseek-v3", "falcon"),
+                                           "deepseek-v3", "falcon", "spm-bytes", "spm-noprefix", "spm-unknown", "unigram-nmt",
+                                           "unigram-bytes", "bert-phantom", "bert-hash", "bert-cased"),
                          [](const auto& chosen) {
                            std::string name = chosen.param;
                            for (char& c : name) c = c == '-' ? '_' : c;
