@@ -20,21 +20,21 @@ inline float load_f16(const uint8_t* p) { return f16_to_f32(load_u16(p)); }
 inline constexpr int8_t kIq4Values[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 
 // in[num_blocks * block_bytes], out[num_blocks * block_elements]
-void f16(const uint8_t* in, float* out, uint64_t num_blocks);
-void bf16(const uint8_t* in, float* out, uint64_t num_blocks);
-void q4_0(const uint8_t* in, float* out, uint64_t num_blocks);
-void q4_1(const uint8_t* in, float* out, uint64_t num_blocks);
-void q5_0(const uint8_t* in, float* out, uint64_t num_blocks);
-void q5_1(const uint8_t* in, float* out, uint64_t num_blocks);
-void q8_0(const uint8_t* in, float* out, uint64_t num_blocks);
-void iq4_nl(const uint8_t* in, float* out, uint64_t num_blocks);
-void mxfp4(const uint8_t* in, float* out, uint64_t num_blocks);
-void q2_k(const uint8_t* in, float* out, uint64_t num_blocks);
-void q3_k(const uint8_t* in, float* out, uint64_t num_blocks);
-void q4_k(const uint8_t* in, float* out, uint64_t num_blocks);
-void q5_k(const uint8_t* in, float* out, uint64_t num_blocks);
-void q6_k(const uint8_t* in, float* out, uint64_t num_blocks);
-void iq4_xs(const uint8_t* in, float* out, uint64_t num_blocks);
+void f16(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks);
+void bf16(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks);
+void q4_0(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks);
+void q4_1(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks);
+void q5_0(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks);
+void q5_1(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks);
+void q8_0(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks);
+void iq4_nl(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks);
+void mxfp4(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks);
+void q2_k(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks);
+void q3_k(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks);
+void q4_k(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks);
+void q5_k(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks);
+void q6_k(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks);
+void iq4_xs(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks);
 
 }  // namespace gainz::reference::blocks
 

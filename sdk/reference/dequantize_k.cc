@@ -3,22 +3,23 @@
 
 namespace gainz::reference::blocks {
 
-void q2_k(const uint8_t* in, float* out, uint64_t num_blocks) {
+void q2_k(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks) {
   for (uint64_t b = 0; b < num_blocks; ++b, in += 84, out += 256) {
     const uint8_t* scales = in;  // [16] scale in the low four bits, minimum in the high four
     const uint8_t* q = in + 16;  // [2][32] bytes: bits 2s and 2s + 1 of byte i of half h are code h * 128 + s * 32 + i
     const float d = load_f16(in + 80);
     const float dmin = load_f16(in + 82);
-    for (int i = 0; i < 256; ++i) {
-      const float scale = d * static_cast<float>(scales[i / 16] & 15);
-      const float minimum = dmin * static_cast<float>(scales[i / 16] >> 4);
-      const int code = (q[i / 128 * 32 + i % 32] >> (i % 128 / 32 * 2)) & 3;
-      out[i] = scale * static_cast<float>(code) - minimum;
+    for (int run = 0; run < 16; ++run) {
+      const float scale = d * static_cast<float>(scales[run] & 15);
+      const float minimum = dmin * static_cast<float>(scales[run] >> 4);
+      const uint8_t* codes = q + run / 8 * 32 + run % 2 * 16;
+      const int shift = run % 8 / 2 * 2;
+      for (int i = 0; i < 16; ++i) out[run * 16 + i] = scale * static_cast<float>((codes[i] >> shift) & 3) - minimum;
     }
   }
 }
 
-void q3_k(const uint8_t* in, float* out, uint64_t num_blocks) {
+void q3_k(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks) {
   for (uint64_t b = 0; b < num_blocks; ++b, in += 110, out += 256) {
     const uint8_t* h = in;       // [32] bit i / 32 of byte i % 32: the third bit of code i
     const uint8_t* q = in + 32;  // as in Q2_K
@@ -30,10 +31,15 @@ void q3_k(const uint8_t* in, float* out, uint64_t num_blocks) {
       const int high = (s[8 + j % 4] >> (j / 4 * 2)) & 3;
       scales[j] = d * static_cast<float>((low | (high << 4)) - 32);
     }
-    for (int i = 0; i < 256; ++i) {
-      const int low = (q[i / 128 * 32 + i % 32] >> (i % 128 / 32 * 2)) & 3;
-      const int code = low - (((h[i % 32] >> (i / 32)) & 1) ? 0 : 4);
-      out[i] = scales[i / 16] * static_cast<float>(code);
+    for (int run = 0; run < 16; ++run) {
+      const uint8_t* low = q + run / 8 * 32 + run % 2 * 16;
+      const uint8_t* high = h + run % 2 * 16;
+      const int shift = run % 8 / 2 * 2;
+      const int bit = 1 << (run / 2);
+      for (int i = 0; i < 16; ++i) {
+        const int code = ((low[i] >> shift) & 3) - ((high[i] & bit) != 0 ? 0 : 4);
+        out[run * 16 + i] = scales[run] * static_cast<float>(code);
+      }
     }
   }
 }
@@ -49,7 +55,7 @@ static void scale_min(const uint8_t* s, int j, int* out_scale, int* out_min) {
   }
 }
 
-void q4_k(const uint8_t* in, float* out, uint64_t num_blocks) {
+void q4_k(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks) {
   for (uint64_t b = 0; b < num_blocks; ++b, in += 144, out += 256) {
     const float d = load_f16(in);
     const float dmin = load_f16(in + 2);
@@ -68,7 +74,7 @@ void q4_k(const uint8_t* in, float* out, uint64_t num_blocks) {
   }
 }
 
-void q5_k(const uint8_t* in, float* out, uint64_t num_blocks) {
+void q5_k(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks) {
   for (uint64_t b = 0; b < num_blocks; ++b, in += 176, out += 256) {
     const float d = load_f16(in);
     const float dmin = load_f16(in + 2);
@@ -88,24 +94,27 @@ void q5_k(const uint8_t* in, float* out, uint64_t num_blocks) {
   }
 }
 
-void q6_k(const uint8_t* in, float* out, uint64_t num_blocks) {
+void q6_k(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks) {
   for (uint64_t b = 0; b < num_blocks; ++b, in += 210, out += 256) {
     const uint8_t* ql = in;            // [2][64] bytes: of half h, runs 0 and 1 in the low, 2 and 3 in the high four bits
     const uint8_t* qh = in + 128;      // [2][32] bytes: two bits for each of four runs
     const uint8_t* scales = in + 192;  // [16] signed
     const float d = load_f16(in + 208);
-    for (int i = 0; i < 256; ++i) {
-      const int half = i / 128;
-      const int run = i % 128 / 32;
-      const int low = (ql[half * 64 + run % 2 * 32 + i % 32] >> (run / 2 * 4)) & 15;
-      const int high = (qh[half * 32 + i % 32] >> (run * 2)) & 3;
-      const float scale = d * static_cast<float>(static_cast<int8_t>(scales[i / 16]));
-      out[i] = scale * static_cast<float>((low | (high << 4)) - 32);
+    for (int run = 0; run < 16; ++run) {  // of 16 values with a scale each
+      const uint8_t* low = ql + run / 8 * 64 + run % 4 * 16;
+      const uint8_t* high = qh + run / 8 * 32 + run % 2 * 16;
+      const int low_shift = run % 8 / 4 * 4;
+      const int high_shift = run % 8 / 2 * 2;
+      const float scale = d * static_cast<float>(static_cast<int8_t>(scales[run]));
+      for (int i = 0; i < 16; ++i) {
+        const int code = ((low[i] >> low_shift) & 15) | (((high[i] >> high_shift) & 3) << 4);
+        out[run * 16 + i] = scale * static_cast<float>(code - 32);
+      }
     }
   }
 }
 
-void iq4_xs(const uint8_t* in, float* out, uint64_t num_blocks) {
+void iq4_xs(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks) {
   for (uint64_t b = 0; b < num_blocks; ++b, in += 136, out += 256) {
     const float d = load_f16(in);
     const uint32_t scales_high = load_u16(in + 2);

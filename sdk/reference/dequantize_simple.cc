@@ -3,15 +3,21 @@
 
 namespace gainz::reference::blocks {
 
-void f16(const uint8_t* in, float* out, uint64_t num_blocks) {
-  for (uint64_t b = 0; b < num_blocks; ++b) out[b] = load_f16(in + 2 * b);
+void f16(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks) {
+  uint64_t b = 0;
+  for (; b + 16 <= num_blocks; b += 16) {  // 16 at a time, so that the loop over them becomes vectors
+    uint16_t halves[16];
+    std::memcpy(halves, in + 2 * b, sizeof halves);
+    for (int i = 0; i < 16; ++i) out[b + static_cast<uint64_t>(i)] = f16_to_f32(halves[i]);
+  }
+  for (; b < num_blocks; ++b) out[b] = load_f16(in + 2 * b);
 }
 
-void bf16(const uint8_t* in, float* out, uint64_t num_blocks) {
+void bf16(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks) {
   for (uint64_t b = 0; b < num_blocks; ++b) out[b] = bf16_to_f32(load_u16(in + 2 * b));
 }
 
-void q4_0(const uint8_t* in, float* out, uint64_t num_blocks) {
+void q4_0(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks) {
   for (uint64_t b = 0; b < num_blocks; ++b, in += 18, out += 32) {
     const float d = load_f16(in);
     const uint8_t* q = in + 2;
@@ -22,7 +28,7 @@ void q4_0(const uint8_t* in, float* out, uint64_t num_blocks) {
   }
 }
 
-void q4_1(const uint8_t* in, float* out, uint64_t num_blocks) {
+void q4_1(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks) {
   for (uint64_t b = 0; b < num_blocks; ++b, in += 20, out += 32) {
     const float d = load_f16(in);
     const float m = load_f16(in + 2);
@@ -34,35 +40,44 @@ void q4_1(const uint8_t* in, float* out, uint64_t num_blocks) {
   }
 }
 
-// Code i of a 5-bit block: four bits from q, the fifth from bit i of the mask h.
-static int code5(const uint8_t* h, const uint8_t* q, int i) {
-  const int low = i < 16 ? q[i] & 15 : q[i - 16] >> 4;
-  return low | (((h[i / 8] >> (i % 8)) & 1) << 4);
-}
-
-void q5_0(const uint8_t* in, float* out, uint64_t num_blocks) {
-  for (uint64_t b = 0; b < num_blocks; ++b, in += 22, out += 32) {
-    const float d = load_f16(in);
-    for (int i = 0; i < 32; ++i) out[i] = d * static_cast<float>(code5(in + 2, in + 6, i) - 16);
+// The 32 codes of a 5-bit block: four bits from q, the fifth from bit i of the mask h.
+static void codes5(const uint8_t* h, const uint8_t* q, uint8_t* codes) {
+  for (int byte = 0; byte < 4; ++byte) {
+    for (int i = 0; i < 8; ++i) codes[byte * 8 + i] = (h[byte] & (1 << i)) != 0 ? 16 : 0;
+  }
+  for (int i = 0; i < 16; ++i) {
+    codes[i] = static_cast<uint8_t>(codes[i] | (q[i] & 15));
+    codes[i + 16] = static_cast<uint8_t>(codes[i + 16] | (q[i] >> 4));
   }
 }
 
-void q5_1(const uint8_t* in, float* out, uint64_t num_blocks) {
+void q5_0(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks) {
+  for (uint64_t b = 0; b < num_blocks; ++b, in += 22, out += 32) {
+    const float d = load_f16(in);
+    uint8_t codes[32];
+    codes5(in + 2, in + 6, codes);
+    for (int i = 0; i < 32; ++i) out[i] = d * static_cast<float>(codes[i] - 16);
+  }
+}
+
+void q5_1(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks) {
   for (uint64_t b = 0; b < num_blocks; ++b, in += 24, out += 32) {
     const float d = load_f16(in);
     const float m = load_f16(in + 2);
-    for (int i = 0; i < 32; ++i) out[i] = d * static_cast<float>(code5(in + 4, in + 8, i)) + m;
+    uint8_t codes[32];
+    codes5(in + 4, in + 8, codes);
+    for (int i = 0; i < 32; ++i) out[i] = d * static_cast<float>(codes[i]) + m;
   }
 }
 
-void q8_0(const uint8_t* in, float* out, uint64_t num_blocks) {
+void q8_0(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks) {
   for (uint64_t b = 0; b < num_blocks; ++b, in += 34, out += 32) {
     const float d = load_f16(in);
     for (int i = 0; i < 32; ++i) out[i] = d * static_cast<float>(static_cast<int8_t>(in[2 + i]));
   }
 }
 
-void iq4_nl(const uint8_t* in, float* out, uint64_t num_blocks) {
+void iq4_nl(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks) {
   for (uint64_t b = 0; b < num_blocks; ++b, in += 18, out += 32) {
     const float d = load_f16(in);
     const uint8_t* q = in + 2;
@@ -73,7 +88,7 @@ void iq4_nl(const uint8_t* in, float* out, uint64_t num_blocks) {
   }
 }
 
-void mxfp4(const uint8_t* in, float* out, uint64_t num_blocks) {
+void mxfp4(const uint8_t* __restrict in, float* __restrict out, uint64_t num_blocks) {
   static constexpr int8_t kDoubledE2m1[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
   for (uint64_t b = 0; b < num_blocks; ++b, in += 17, out += 32) {
     // Half of the shared scale 2^(e - 127), since the table is doubled; the two smallest are subnormal in f32.

@@ -10,15 +10,15 @@
 namespace gainz::reference {
 
 inline float f16_to_f32(uint16_t h) {
+  // Without branches, so that a loop over it becomes vectors. Only normal f32 numbers are used on the way.
   const uint32_t sign = static_cast<uint32_t>(h & 0x8000u) << 16;
-  const uint32_t exponent = (h >> 10) & 0x1Fu;
-  const uint32_t mantissa = h & 0x3FFu;
-  if (exponent == 0) {  // zero or subnormal: mantissa * 2^-24, which f32 holds exactly
-    const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
-    return std::bit_cast<float>(std::bit_cast<uint32_t>(magnitude) | sign);
-  }
-  if (exponent == 31) return std::bit_cast<float>(sign | 0x7F800000u | (mantissa << 13));
-  return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
+  const uint32_t shifted = static_cast<uint32_t>(h & 0x7FFFu) << 13;  // exponent and mantissa where f32 has them
+  const auto below = [](uint32_t a, uint32_t b) { return static_cast<uint32_t>(static_cast<int32_t>(a - b) >> 31); };  // a mask
+  const uint32_t finite = below(shifted, 31u << 23);
+  const uint32_t normal = shifted + (112u << 23) + (~finite & (112u << 23));  // infinities and NaNs go to exponent 255
+  const float subnormal = std::bit_cast<float>(shifted + (113u << 23)) - 0x1p-14f;
+  const uint32_t is_subnormal = below(shifted, 1u << 23);
+  return std::bit_cast<float>(sign | (std::bit_cast<uint32_t>(subnormal) & is_subnormal) | (normal & ~is_subnormal));
 }
 
 inline uint16_t f32_to_f16(float value) {
