@@ -1,0 +1,2 @@
+// Boost.JSON, compiled once for the probe.
+#include <boost/json/src.hpp>
