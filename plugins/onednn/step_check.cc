@@ -61,7 +61,7 @@ Status Program::check_pages(const gainz_step& step) const {
         return failure(GAINZ_STATUS_INVALID, "row %u: slot %u of %u pages", t, pages.slots[t], num_pages);
     for (uint32_t s = 0; s < step.num_sequences; ++s) {
       const uint64_t columns = parts_of(step.context_lengths[s], kPageTokens);
-      if (columns > pages.page_table_stride && step.num_sequences > 1)
+      if (columns > pages.page_table_stride)
         return failure(GAINZ_STATUS_INVALID, "sequence %u needs %llu columns of a page table of %llu", s,
                        static_cast<unsigned long long>(columns), static_cast<unsigned long long>(pages.page_table_stride));
       for (uint64_t c = 0; c < columns; ++c)
@@ -100,8 +100,7 @@ Status Program::check_buffers(const gainz_step& step) const {
         check_buffer(at_stride(step.outputs, step.buffer_stride, o), graph.outputs[o], rows_of(graph.outputs[o]), true));
   if (step.logit_masks == nullptr) return {};
   for (const sdk::Node& node : graph.nodes)
-    if (node.op == GAINZ_OP_LOGIT_MASK && step.logit_mask_stride < parts_of(node.input(0).cols(), 32) &&
-        step.num_output_rows > 1)
+    if (node.op == GAINZ_OP_LOGIT_MASK && step.logit_mask_stride < parts_of(node.input(0).cols(), 32))
       return failure(GAINZ_STATUS_INVALID, "logit masks of %llu words for %llu logits",
                      static_cast<unsigned long long>(step.logit_mask_stride),
                      static_cast<unsigned long long>(node.input(0).cols()));

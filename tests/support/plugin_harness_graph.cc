@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "reference/dequantize.h"
+#include "reference/half.h"
 #include "support/plugin_harness.h"
 
 namespace gainz::test {
@@ -37,41 +38,41 @@ uint32_t GraphBuilder::weight_f32(const std::string& name, std::vector<uint64_t>
   return weight(name, GAINZ_TYPE_F32, std::move(dims), std::move(bytes));
 }
 
-// A finite f16 in about [scale / 2, scale].
-static void put_f16(uint8_t* at, float scale, std::mt19937* random) {
-  int exponent = 0;
-  std::frexp(scale, &exponent);
-  const auto half = static_cast<uint16_t>(((exponent + 14 - 1) << 10) | ((*random)() & 0x3FF));
+// A finite f16 in about [scale / 2, scale]; gives the value.
+static float put_f16(uint8_t* at, float scale, std::mt19937* random) {
+  const uint16_t half = reference::f32_to_f16(scale * (0.5f + 0.5f * static_cast<float>((*random)() & 0x3FF) / 1024.0f));
   std::memcpy(at, &half, sizeof half);
+  return reference::f16_to_f32(half);
 }
 
 // Where the f16 scales stand in a block, and how large a code gets (the block's value is scale * code).
 struct BlockScales {
   std::vector<int> places;
   float largest_code;
+  float middle_code = 0;  // the second scale over the first, where it is one of minima
 };
 static BlockScales block_scales(uint32_t type) {
   switch (type) {
     case GAINZ_TYPE_Q4_0:
       return {{0}, 8};
     case GAINZ_TYPE_Q4_1:
-      return {{0, 2}, 15};
+      return {{0, 2}, 15, -7.5f};
     case GAINZ_TYPE_Q5_0:
       return {{0}, 16};
     case GAINZ_TYPE_Q5_1:
-      return {{0, 2}, 31};
+      return {{0, 2}, 31, -15.5f};
     case GAINZ_TYPE_Q8_0:
       return {{0}, 127};
     case GAINZ_TYPE_IQ4_NL:
       return {{0}, 127};
     case GAINZ_TYPE_Q2_K:
-      return {{80, 82}, 45};
+      return {{80, 82}, 45, 1.5f};
     case GAINZ_TYPE_Q3_K:
       return {{108}, 128};
     case GAINZ_TYPE_Q4_K:
-      return {{0, 2}, 945};
+      return {{0, 2}, 945, 7.5f};
     case GAINZ_TYPE_Q5_K:
-      return {{0, 2}, 1953};
+      return {{0, 2}, 1953, 15.5f};
     case GAINZ_TYPE_Q6_K:
       return {{208}, 4096};
     case GAINZ_TYPE_IQ4_XS:
@@ -110,7 +111,16 @@ uint32_t GraphBuilder::random_weight(const std::string& name, uint32_t type, std
         continue;
       }
       const BlockScales scales = block_scales(type);
-      for (int place : scales.places) put_f16(bytes.data() + b + place, scale / scales.largest_code, &random);
+      float first = 0;
+      for (int place : scales.places) {
+        const float d = put_f16(bytes.data() + b + place, scale / scales.largest_code, &random);
+        if (scales.middle_code == 0 || place == scales.places[0]) {
+          first = d;
+          continue;
+        }
+        const uint16_t low = reference::f32_to_f16(first * scales.middle_code);  // values on both sides of zero
+        std::memcpy(bytes.data() + b + place, &low, sizeof low);
+      }
     }
   }
   return weight(name, type, std::move(dims), std::move(bytes));
