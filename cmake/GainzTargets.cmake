@@ -47,7 +47,11 @@ function(gainz_test name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${name} PRIVATE GAINZ_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data" GAINZ_BUILD_DIR="${CMAKE_BINARY_DIR}")
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gmock GTest::gtest_main gainz_flags)
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600)
+  set(properties TIMEOUT 600)
+  if(ARG_LABELS) # an empty value would be dropped and TIMEOUT taken for the label
+    list(APPEND properties LABELS "${ARG_LABELS}")
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES ${properties})
   gainz_label(${name} ${ARG_LABELS})
 endfunction()
 

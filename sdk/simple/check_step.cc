@@ -38,7 +38,9 @@ Status check_sequences(const gainz_bucket& bucket, const gainz_step& step) {
     if (bucket.uniform_query_length != 0 && length != bucket.uniform_query_length) {
       return bad("the query length of sequence", s, length, bucket.uniform_query_length);
     }
-    const uint64_t most = uint64_t{bucket.max_pages_per_sequence} * GAINZ_PAGE_TOKENS;
+    // A graph without attention needs no pages, and its bucket may say so.
+    const bool paged = bucket.max_pages_per_sequence != 0;
+    const uint64_t most = paged ? uint64_t{bucket.max_pages_per_sequence} * GAINZ_PAGE_TOKENS : kMaxDim;
     const uint32_t context = step.context_lengths[s];
     if (context < length || context > most || context > kMaxDim) return bad("the context length of sequence", s, context, most);
     for (uint32_t i = 0; i < length; ++i) {
@@ -93,6 +95,10 @@ Status check_buffer(const gainz_step& step, const gainz_buffer* buffers, uint32_
   const uint64_t rows = value.rows == GAINZ_ROWS_TOKENS ? step.num_tokens : step.num_output_rows;
   if (buffer.data == nullptr && (!input || rows == 0)) return {};
   if (buffer.data == nullptr) return failure(GAINZ_STATUS_INVALID, "step: input %u has no data", i);
+  if ((reinterpret_cast<uintptr_t>(buffer.data) | buffer.row_stride_bytes) % 4 != 0) {
+    return failure(GAINZ_STATUS_INVALID, "step: %s %u or its row stride is not a multiple of four bytes",
+                   input ? "input" : "output", i);
+  }
   if (rows > 1 && buffer.row_stride_bytes < value.cols() * 4)
     return bad("the row stride of buffer", i, buffer.row_stride_bytes, value.cols() * 4);
   return {};

@@ -77,15 +77,19 @@ void compute_attention(const Node& node, Compute& c) {
   const gainz_attention_attr& attr = node.attr.attention;
   const gainz_step_pages pages = c.pages();
   const reference::KvLayer layer = c.kv();
-  c.parallel_for(c.rows() * attr.num_heads, 1, [&](uint64_t begin, uint64_t end, uint32_t worker) {
-    for (uint64_t i = begin; i < end; ++i) {
-      const uint64_t token = i / attr.num_heads;
-      const uint64_t head = i % attr.num_heads;
-      const uint32_t* page_row = pages.page_table + sequence_of(c.step(), token) * pages.page_table_stride;
-      reference::attention_head(c.input(0) + i * attr.k_head_dim, head, static_cast<uint64_t>(c.step().positions[token]),
-                                page_row, layer, attr, c.output(0) + i * attr.v_head_dim, floats(c, worker));
-    }
-  });
+  const uint32_t longest = *std::max_element(c.step().context_lengths, c.step().context_lengths + c.step().num_sequences);
+  const uint64_t work_each = uint64_t{longest} * (attr.k_head_dim + attr.v_head_dim);
+  c.parallel_for(c.rows() * attr.num_heads, grain_for(work_each, kGrainMultiplications),
+                 [&](uint64_t begin, uint64_t end, uint32_t worker) {
+                   for (uint64_t i = begin; i < end; ++i) {
+                     const uint64_t token = i / attr.num_heads;
+                     const uint64_t head = i % attr.num_heads;
+                     const uint32_t* page_row = pages.page_table + sequence_of(c.step(), token) * pages.page_table_stride;
+                     reference::attention_head(c.input(0) + i * attr.k_head_dim, head,
+                                               static_cast<uint64_t>(c.step().positions[token]), page_row, layer, attr,
+                                               c.output(0) + i * attr.v_head_dim, floats(c, worker));
+                   }
+                 });
 }
 
 void compute_norm(const Node& node, Compute& c) {
@@ -171,12 +175,11 @@ void compute_embed(Compute& c) {
   });
 }
 
-void compute_kv_write(const Node& node, Compute& c) {
+void compute_kv_write(Compute& c) {
   const reference::KvLayer layer = c.kv();
   const gainz_step_pages pages = c.pages();
   // On one thread: padding may send several tokens to one scratch slot.
   reference::kv_write(c.input(0), c.input(1), pages.slots, c.rows(), layer);
-  (void)node;
 }
 
 }  // namespace
@@ -215,7 +218,7 @@ void reference_compute(const Node& node, Compute& c) {
     case GAINZ_OP_ROPE:
       return compute_rope(node, c);
     case GAINZ_OP_KV_WRITE:
-      return compute_kv_write(node, c);
+      return compute_kv_write(c);
     case GAINZ_OP_ATTENTION:
       return compute_attention(node, c);
     case GAINZ_OP_MOE_ROUTE:

@@ -71,6 +71,7 @@ TEST_F(Steps, EachBadOneIsInvalidAndTheNextGoodOneWorks) {
       {"narrow table", [&] { r.pages[0].page_table_stride = 1; }},
       {"pages stride", [&] { step.pages_stride = 2; }},
       {"output stride", [&] { r.output_buffers[0].row_stride_bytes = 8; }},
+      {"output alignment", [&] { r.output_buffers[0].row_stride_bytes += 2; }},
       {"struct_size", [&] { step.struct_size = 1; }},
   };
   for (const auto& [name, breaks_it] : breaks) {
