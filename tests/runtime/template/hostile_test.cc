@@ -6,12 +6,13 @@
 #include <string>
 
 #include "render_helpers.h"
+#include "template/limits.h"
 
 namespace gainz {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr size_t kStackBytes = size_t{1} << 20;  // frames are several times as large under AddressSanitizer
+#ifdef GAINZ_TEMPLATE_SANITIZED
+constexpr size_t kStackBytes = size_t{1} << 20;  // frames are several times as large under a sanitizer
 #else
 constexpr size_t kStackBytes = size_t{256} << 10;
 #endif
