@@ -182,12 +182,7 @@ std::vector<Measurement> cases_of(const BenchOptions& options) {
 
 uint32_t context_needed(const BenchOptions& options) {
   const uint32_t depth = *std::max_element(options.depths.begin(), options.depths.end());
-  return std::max(1u, depth) + std::max(options.prompt_tokens, options.decode_tokens) + 1;
-}
-
-uint64_t pages_needed(const BenchOptions& options) {
-  const uint64_t streams = *std::max_element(options.streams.begin(), options.streams.end());
-  return streams * (context_needed(options) / kPageTokens + 2) + 1;
+  return std::max(depth + options.prompt_tokens + 1, std::max(1u, depth) + options.decode_tokens);
 }
 
 Result<std::vector<Measurement>> measure(Session& session, const BenchOptions& options,

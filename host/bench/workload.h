@@ -25,10 +25,8 @@ struct Measurement {
   std::vector<double> ttft_seconds;       // one for each stream and repeat
 };
 
-// Tokens of the longest sequence, and pages of KV for all sequences of the largest case (16 tokens a page).
+// Tokens of the longest sequence.
 uint32_t context_needed(const BenchOptions& options);
-uint64_t pages_needed(const BenchOptions& options);
-inline constexpr uint64_t kPageTokens = 16;
 
 // Every case of the options, in the order prefill, decode; a warm-up before each phase. progress(what, fraction) is called
 // before each repeat. Ctrl-C ends it with a Failure.

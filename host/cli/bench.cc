@@ -14,7 +14,8 @@ namespace gainz::host {
 namespace {
 
 constexpr size_t kMaxBaselineBytes = 16 << 20;
-constexpr double kF32BytesPerWeight = 1.5;  // above: weights are 16 or 32 bit floats, and so are the products
+constexpr uint64_t kAllContexts = uint64_t{1} << 50;  // a budget beyond need: pages for every context, no more
+constexpr double kF32BytesPerWeight = 1.5;            // above: weights are 16 or 32 bit floats, and so are the products
 
 Outcome check_usage(const BenchOptions& bench) {
   if (bench.prompt_tokens == 0 && bench.decode_tokens == 0)
@@ -22,22 +23,15 @@ Outcome check_usage(const BenchOptions& bench) {
   return Done{};
 }
 
-// Loads with room for the largest case. The bytes of a page are known after a load, so a first load may be followed by a
-// second.
+// Loads with room for the largest case: as many full contexts as streams.
 Outcome load_for(Session& session, const ChosenModel& chosen, const BenchOptions& bench) {
-  uint64_t kv_memory_bytes = static_cast<uint64_t>(chosen.settings.integer(key("kv_memory_bytes")));
-  const auto change = [&](gainz_model_config& config) {
+  return session.load(chosen.path, chosen.settings, [&](gainz_model_config& config) {
     config.context = std::max(config.context, context_needed(bench));
     config.max_sequences = *std::max_element(bench.streams.begin(), bench.streams.end());
-    config.kv_memory_bytes = kv_memory_bytes;
+    config.batch_tokens = std::max(config.batch_tokens, config.max_sequences);
+    if (config.kv_memory_bytes == 0) config.kv_memory_bytes = kAllContexts;
     config.no_prefix_cache = 0;  // depth is made by it; all else asks for no cache
-  };
-  if (Outcome loaded = session.load(chosen.path, chosen.settings, change); !loaded.ok()) return loaded;
-  const uint64_t needed = pages_needed(bench) * kPageTokens * session.info().kv_bytes_per_token;
-  if (session.info().kv_bytes >= needed || kv_memory_bytes != 0) return Done{};
-  kv_memory_bytes = needed;
-  if (Outcome unloaded = session.unload(); !unloaded.ok()) return unloaded;
-  return session.load(chosen.path, chosen.settings, change);
+  });
 }
 
 Result<Report> measure_all(Session& session, const ChosenModel& chosen, const BenchOptions& bench) {

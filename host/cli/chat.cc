@@ -1,5 +1,6 @@
 // The interactive chat of `gainz run`.
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +15,7 @@ namespace gainz::host {
 namespace {
 
 constexpr size_t kMaxLineBytes = 1 << 24;
+constexpr int kPollMs = 100;
 
 constexpr std::string_view kHelp =
     "/system TEXT  set the system prompt and begin anew\n"
@@ -36,12 +38,12 @@ class LineReader {
         return Input::line;
       }
       if (pending_.size() > kMaxLineBytes) return errno = E2BIG, Input::failed;
+      if (num_interrupts() > 0) return Input::interrupted;
+      pollfd waiting{STDIN_FILENO, POLLIN, 0};  // with a time limit: a signal just before the call does not end it
+      if (poll(&waiting, 1, kPollMs) <= 0) continue;
       char buffer[4096];
       const ssize_t got = read(STDIN_FILENO, buffer, sizeof buffer);
-      if (got < 0 && errno == EINTR) {
-        if (num_interrupts() > 0) return Input::interrupted;
-        continue;
-      }
+      if (got < 0 && errno == EINTR) continue;
       if (got < 0) return Input::failed;
       if (got == 0 && pending_.empty()) return Input::end;
       pending_.append(got == 0 ? std::string_view("\n") : std::string_view(buffer, static_cast<size_t>(got)));
@@ -63,7 +65,6 @@ class Chat {
   Outcome run() {
     say(dim("/help lists the commands"));
     for (std::string line;;) {
-      clear_interrupts();
       if (stdin_is_terminal()) fmt::print(stderr, "{}", bold("> "));
       switch (reader_.next(line)) {
         case Input::line:
@@ -118,6 +119,7 @@ class Chat {
     const std::string text = messages_json(messages_);
     request.config().messages_json = text.c_str();
     const Result<Answer> answer = generate(session_, request.config(), write_output);
+    clear_interrupts();  // they meant this answer
     if (!answer.ok()) {
       messages_.pop_back();
       if (!stdin_is_terminal()) return answer.failure();

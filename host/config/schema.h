@@ -36,8 +36,8 @@ struct Key {
 
 inline constexpr double kMaxContext = 16777216;
 inline constexpr double kMaxThreads = 1024;
-inline constexpr double kMaxSequences = 4096;
-inline constexpr double kMaxBatchTokens = 65536;
+inline constexpr double kMaxSequences = 1024;
+inline constexpr double kMaxBatchTokens = 8192;
 inline constexpr double kMaxKvBytes = 1125899906842624;  // 1 PiB
 inline constexpr double kMaxTokens = 2147483647;
 inline constexpr double kMaxPenalty = 1e6;
@@ -61,7 +61,7 @@ inline constexpr Key kSchema[] = {
     {"", "max_sequences", KeyType::integer, "16", 1, kMaxSequences, "", kInModel, "--max-sequences",
      "Requests that run at once."},
     {"", "batch_tokens", KeyType::integer, "512", 1, kMaxBatchTokens, "", kInModel, "--batch-tokens",
-     "Most tokens of one step; long prompts are cut into chunks of this size."},
+     "Most tokens of one step, at least max_sequences; long prompts are cut into chunks of this size."},
     {"", "kv_memory_bytes", KeyType::integer, "0", 0, kMaxKvBytes, "", kInModel, "--kv-memory-bytes",
      "Memory for the KV cache. 0: room for max_sequences half-full contexts, at least one full one,\nwithin half of the free "
      "memory."},
