@@ -14,45 +14,13 @@
 #ifndef GAINZ_SDK_SIMPLE_BACKEND_H
 #define GAINZ_SDK_SIMPLE_BACKEND_H
 
-#include <array>
-#include <atomic>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "gainz/sdk/sdk.h"
-
-namespace gainz::reference {
-struct KvLayer;
-}
+#include "gainz/sdk/simple_compute.h"
 
 namespace gainz::sdk {
-
-// A gainz_status and its sentence.
-class [[nodiscard]] Status {
- public:
-  Status() = default;
-  Status(gainz_status code, std::string text) : code_(code), text_(std::move(text)) {}
-  bool ok() const { return code_ == GAINZ_STATUS_OK; }
-  gainz_status code() const { return code_; }
-  const std::string& text() const { return text_; }
-
- private:
-  gainz_status code_ = GAINZ_STATUS_OK;
-  std::string text_;
-};
-
-// A status with a sentence made as printf does, cut at 512 bytes.
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
-Status
-failure(gainz_status code, const char* format, ...);
-
-// Copies `text` into the caller's buffer, cut at a whole character. `error` may be NULL.
-void write_error(gainz_error* error, std::string_view text) noexcept;
 
 struct PluginInfo {
   const char* name = "";  // [a-z0-9_-]{1,31}
@@ -63,111 +31,6 @@ struct PluginInfo {
   const char* identity = "";  // everything that decides which bits a kernel computes
   uint32_t device_kind = GAINZ_DEVICE_CPU;
   uint32_t device_flags = GAINZ_DEVICE_SHARES_MEMORY;
-};
-
-struct Value {
-  uint32_t kind = 0;  // GAINZ_VALUE_*
-  uint32_t type = 0;
-  uint32_t rows = 0;  // GAINZ_ROWS_*
-  std::array<uint64_t, 4> dims{};
-  std::string name;
-  uint64_t cols() const { return dims[0]; }
-};
-
-union NodeAttributes {
-  gainz_norm_attr norm;
-  gainz_rope_attr rope;
-  gainz_attention_attr attention;
-  gainz_activation_attr activation;
-  gainz_scale_attr scale;
-  gainz_moe_route_attr moe_route;
-  gainz_moe_linear_attr moe_linear;
-  gainz_top_k_attr top_k;
-};
-
-struct Node {
-  uint32_t op = 0;
-  uint32_t index = 0;  // in the graph
-  uint32_t layer = GAINZ_NO_VALUE;
-  uint32_t num_inputs = 0;
-  uint32_t num_outputs = 0;
-  std::array<uint32_t, GAINZ_NODE_MAX_INPUTS> inputs{};
-  std::array<uint32_t, GAINZ_NODE_MAX_OUTPUTS> outputs{};
-  NodeAttributes attr{};
-  const std::vector<Value>* values = nullptr;  // of the graph; owner: the graph
-
-  bool has_input(uint32_t i) const { return i < num_inputs && inputs[i] != GAINZ_NO_VALUE; }
-  const Value& input(uint32_t i) const { return (*values)[inputs[i]]; }  // has_input(i)
-  const Value& output(uint32_t i) const { return (*values)[outputs[i]]; }
-};
-
-// A weight in the caller's hands: `count` matrices of `n` rows of `k` elements in blocks of `type`, packed, at any address
-// unless `type` is F32 (then aligned for float).
-struct Weight {
-  uint32_t type = 0;
-  const void* data = nullptr;
-  uint64_t k = 0, n = 0, count = 0;
-};
-
-// What compute() works with. Activations are dense, row-major [rows, cols]. Valid during the call.
-class Compute {
- public:
-  const gainz_step& step() const { return *step_; }
-  // T or R: the rows of the first output, or of the first input where there is no output.
-  uint64_t rows() const { return rows_; }
-  const float* input(uint32_t i) const {
-    return node_->has_input(i) ? static_cast<const float*>(data_[node_->inputs[i]]) : nullptr;
-  }
-  const int32_t* input_ids(uint32_t i) const { return static_cast<const int32_t*>(data_[node_->inputs[i]]); }
-  Weight weight(uint32_t i) const;
-  float* output(uint32_t i) const { return static_cast<float*>(data_[node_->outputs[i]]); }
-  int32_t* output_ids(uint32_t i) const { return static_cast<int32_t*>(data_[node_->outputs[i]]); }
-
-  // Of the page group of a KV_WRITE or ATTENTION: the step's slots and table, and the layer's pages.
-  gainz_step_pages pages() const;
-  reference::KvLayer kv() const;
-
-  // The bytes that scratch_bytes() asked for, a piece for each worker, 64-byte aligned.
-  void* scratch(uint32_t worker) const { return scratch_ + worker * scratch_stride_; }
-  uint32_t num_workers() const { return num_workers_; }
-
-  // f(begin, end, worker) over [0, count) in runs of `grain`; see gainz_host.parallel_for. An exception of f comes out of here.
-  template <class F>
-  void parallel_for(uint64_t count, uint64_t grain, F f) const {
-    if (count == 0) return;
-    if (count <= grain) return f(uint64_t{0}, count, uint32_t{0});
-    struct Job {
-      F* f;
-      std::atomic<bool> failed{false};
-    } job{&f};
-    parallel_raw(
-        count, grain,
-        [](void* arg, uint64_t begin, uint64_t end, uint32_t worker) {
-          auto* j = static_cast<Job*>(arg);
-          try {
-            (*j->f)(begin, end, worker);
-          } catch (...) {
-            j->failed.store(true);
-          }
-        },
-        &job);
-    if (job.failed.load()) throw_failed();
-  }
-
- private:
-  friend class ProgramRunner;
-  void parallel_raw(uint64_t count, uint64_t grain, gainz_parallel_body body, void* arg) const;
-  [[noreturn]] static void throw_failed();
-
-  const Node* node_ = nullptr;
-  const gainz_step* step_ = nullptr;
-  const gainz_host* host_ = nullptr;
-  void* const* data_ = nullptr;                    // [num_values]
-  const reference::KvLayer* kv_layers_ = nullptr;  // [num_nodes]
-  char* scratch_ = nullptr;
-  uint64_t scratch_stride_ = 0;
-  uint64_t rows_ = 0;
-  uint32_t num_workers_ = 1;
 };
 
 class SimpleBackend {
