@@ -1,9 +1,11 @@
-// Device: one opened device of a plugin. Every call's answer becomes a Status that names backend and function; "device lost" is sticky.
-// Owner: the models on it (shared). Threads: as the tags in gainz/sdk/device.h; callers keep [device-thread] calls apart.
+// Device: one opened device of a plugin. Every call's answer becomes a Status that names backend and function; "device lost" is
+// sticky. Owner: the models on it (shared). Threads: as the tags in gainz/sdk/device.h; callers keep [device-thread] calls
+// apart.
 #pragma once
 
 #include <utility>
 
+#include "device/plugin_call.h"
 #include "device/plugin_library.h"
 
 namespace gainz {
@@ -12,7 +14,8 @@ using DeviceOptions = std::vector<std::pair<std::string, std::string>>;
 
 class Device {
  public:
-  static Result<std::shared_ptr<Device>> open(std::shared_ptr<PluginLibrary> plugin, uint32_t index, const DeviceOptions& options);
+  static Result<std::shared_ptr<Device>> open(std::shared_ptr<PluginLibrary> plugin, uint32_t index,
+                                              const DeviceOptions& options);
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
@@ -26,13 +29,10 @@ class Device {
   template <class... Parameters, class... Arguments>
   Status call(const char* what, gainz_status (*function)(gainz_device*, Parameters...), Arguments... arguments) {
     if (lost_) return {Code::device_lost, "backend " + info_.backend + ": the device was lost"};
-    char text[512];
-    text[0] = 0;
-    gainz_error error{sizeof(error), sizeof(text), text};
-    const gainz_status code = function(handle_, arguments..., &error);
-    if (code == GAINZ_STATUS_OK) return {};
-    if (code == GAINZ_STATUS_DEVICE_LOST) lost_ = true;
-    return plugin_status(code, text, "backend " + info_.backend + ", " + what);
+    Status status = call_plugin([&](gainz_error* error) { return function(handle_, arguments..., error); },
+                                [&] { return "backend " + info_.backend + ", " + what; });
+    if (status.code() == Code::device_lost) lost_ = true;
+    return status;
   }
 
  private:

@@ -3,15 +3,21 @@
 namespace gainz {
 namespace {
 
-static_assert(int(Code::invalid) == GAINZ_STATUS_INVALID && int(Code::unsupported) == GAINZ_STATUS_UNSUPPORTED && int(Code::not_found) == GAINZ_STATUS_NOT_FOUND &&
-              int(Code::out_of_device_memory) == GAINZ_STATUS_OUT_OF_DEVICE_MEMORY && int(Code::out_of_host_memory) == GAINZ_STATUS_OUT_OF_HOST_MEMORY &&
-              int(Code::busy) == GAINZ_STATUS_BUSY && int(Code::cancelled) == GAINZ_STATUS_CANCELLED && int(Code::device_lost) == GAINZ_STATUS_DEVICE_LOST &&
+static_assert(int(Code::invalid) == GAINZ_STATUS_INVALID && int(Code::unsupported) == GAINZ_STATUS_UNSUPPORTED &&
+              int(Code::not_found) == GAINZ_STATUS_NOT_FOUND &&
+              int(Code::out_of_device_memory) == GAINZ_STATUS_OUT_OF_DEVICE_MEMORY &&
+              int(Code::out_of_host_memory) == GAINZ_STATUS_OUT_OF_HOST_MEMORY && int(Code::busy) == GAINZ_STATUS_BUSY &&
+              int(Code::cancelled) == GAINZ_STATUS_CANCELLED && int(Code::device_lost) == GAINZ_STATUS_DEVICE_LOST &&
               int(Code::limit_exceeded) == GAINZ_STATUS_LIMIT_EXCEEDED && int(Code::internal) == GAINZ_STATUS_INTERNAL);
 
 const Services& services_of(void* ctx) { return static_cast<PluginHost*>(ctx)->services(); }
 
-void* host_allocate(void* ctx, uint64_t size_bytes, uint64_t alignment) { return services_of(ctx).allocate(size_bytes, alignment); }
-void host_release(void* ctx, void* memory, uint64_t size_bytes, uint64_t alignment) { services_of(ctx).release(memory, size_bytes, alignment); }
+void* host_allocate(void* ctx, uint64_t size_bytes, uint64_t alignment) {
+  return services_of(ctx).allocate(size_bytes, alignment);
+}
+void host_release(void* ctx, void* memory, uint64_t size_bytes, uint64_t alignment) {
+  services_of(ctx).release(memory, size_bytes, alignment);
+}
 
 void host_log(void* ctx, uint32_t level, const char* text) {
   const Services& services = services_of(ctx);
@@ -28,13 +34,15 @@ const void* host_get_extension(void*, const char*, uint32_t) { return nullptr; }
 }  // namespace
 
 PluginHost::PluginHost(const Services& services) : services_(services) {
-  table_ = {sizeof(gainz_host), GAINZ_ABI_MAJOR, GAINZ_ABI_MINOR, 0, this, host_allocate, host_release, host_log, host_parallel_for, host_num_workers, host_get_extension};
+  table_ = {sizeof(gainz_host), GAINZ_ABI_MAJOR,  GAINZ_ABI_MINOR,   0, this, host_allocate, host_release, host_log,
+            host_parallel_for,  host_num_workers, host_get_extension};
 }
 
 Status plugin_status(gainz_status code, const char* text, const std::string& what) {
   if (code == GAINZ_STATUS_OK) return {};
   const std::string reason = text && *text ? text : "no reason given";
-  if (code < 0 || code > GAINZ_STATUS_INTERNAL) return {Code::internal, what + ": answered the unknown status " + std::to_string(code) + ": " + reason};
+  if (code < 0 || code > GAINZ_STATUS_INTERNAL)
+    return {Code::internal, what + ": answered the unknown status " + std::to_string(code) + ": " + reason};
   return {static_cast<Code>(code), what + ": " + reason};
 }
 

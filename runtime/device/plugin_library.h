@@ -1,8 +1,8 @@
 // PluginLibrary: one plugin, loaded from an explicit path and checked at the border.
 //
-// A library is never unloaded (docs/decisions.md): closing its devices returns their memory, threads and files; the code stays mapped
-// until the process ends. Loading the same file again gives the same mapping, so nothing grows.
-// Owner: shared by the registry and the devices. Threads: load and the functions of plugin.h from one thread at a time.
+// A library is never unloaded (docs/decisions.md): closing its devices returns their memory, threads and files; the code stays
+// mapped until the process ends. Loading the same file again gives the same mapping, so nothing grows. Owner: shared by the
+// registry and the devices. Threads: load and the functions of plugin.h from one thread at a time.
 #pragma once
 
 #include <memory>
@@ -20,13 +20,15 @@ struct DeviceInfo {
   uint64_t memory_bytes = 0, free_bytes = 0;
 };
 const char* device_kind_name(uint32_t kind);
+bool valid_plugin_name(std::string_view name);  // [a-z0-9_-]{1,31}
 
 class PluginLibrary {
  public:
   // Errors name the file and the loader's, the plugin's or our reason: not_found, invalid (no plugin), unsupported (versions).
   static Result<std::shared_ptr<PluginLibrary>> load(const std::string& path, const PluginHost& host);
   // A plugin linked into the program, for the scalar fallback and tests.
-  static Result<std::shared_ptr<PluginLibrary>> from_query(gainz_plugin_query_fn query, const std::string& path, const PluginHost& host);
+  static Result<std::shared_ptr<PluginLibrary>> from_query(gainz_plugin_query_fn query, const std::string& path,
+                                                           const PluginHost& host);
 
   const std::string& name() const { return name_; }
   const std::string& version() const { return version_; }

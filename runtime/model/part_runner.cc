@@ -19,16 +19,17 @@ PartRunner::PartRunner(Part part, std::shared_ptr<Device> device, std::shared_pt
 
 PartRunner::~PartRunner() {
   const gainz_device_api& api = device_->api();
-  if (program_ != nullptr) api.program_destroy(device_->handle(), program_);
-  if (kv_ != nullptr) api.kv_destroy(device_->handle(), kv_);
-  if (model_ != nullptr) api.model_destroy(device_->handle(), model_);
+  if (program_ != nullptr) call_plugin_quietly([&] { api.program_destroy(device_->handle(), program_); });
+  if (kv_ != nullptr) call_plugin_quietly([&] { api.kv_destroy(device_->handle(), kv_); });
+  if (model_ != nullptr) call_plugin_quietly([&] { api.model_destroy(device_->handle(), model_); });
 }
 
 Status PartRunner::fault(const char* function, const std::string& text) const {
   return {Code::internal, "backend " + device_->info().backend + ", " + function + ": " + text};
 }
 
-Result<std::unique_ptr<PartRunner>> PartRunner::create(Part part, std::shared_ptr<Device> device, std::shared_ptr<TicketOrder> order, const Weights& weights) {
+Result<std::unique_ptr<PartRunner>> PartRunner::create(Part part, std::shared_ptr<Device> device,
+                                                       std::shared_ptr<TicketOrder> order, const Weights& weights) {
   std::unique_ptr<PartRunner> runner(new PartRunner(std::move(part), std::move(device), std::move(order)));
   Device& d = *runner->device_;
   const gainz_graph graph = runner->part_.graph();
@@ -55,7 +56,8 @@ Status PartRunner::prepare(uint32_t k_type, uint32_t v_type, std::span<const uin
   info.struct_size = sizeof(info);
   GAINZ_TRY(device_->call("program_describe", device_->api().program_describe, program_, &info));
   if (info.num_slices == 0 || info.num_slices > kMaxProgramSlices)
-    return fault("program_describe", "a program of " + std::to_string(info.num_slices) + " slices; allowed are 1 to " + std::to_string(kMaxProgramSlices));
+    return fault("program_describe", "a program of " + std::to_string(info.num_slices) + " slices; allowed are 1 to " +
+                                         std::to_string(kMaxProgramSlices));
   num_slices_ = info.num_slices;
   return {};
 }
@@ -73,7 +75,8 @@ Status PartRunner::run_slice(uint32_t slice) {
   uint64_t ticket = 0;
   GAINZ_TRY(device_->call("run", api.run, program_, &step, slice, 1u, &ticket));
   if (order_->is_any && ticket <= order_->last)
-    return fault("run", "it gave the ticket " + std::to_string(ticket) + " after " + std::to_string(order_->last) + "; tickets rise");
+    return fault("run",
+                 "it gave the ticket " + std::to_string(ticket) + " after " + std::to_string(order_->last) + "; tickets rise");
   *order_ = {ticket, true};
   for (uint32_t i = 0; i < kMaxSliceWaits; ++i) {
     const Status status = device_->call("wait", api.wait, ticket, kSliceWaitNs);

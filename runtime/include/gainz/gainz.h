@@ -100,7 +100,7 @@ typedef struct gainz_plugin_info { /* text: valid until gainz_runtime_destroy */
   const char* name;
   const char* path;
   const char* version;
-  const char* reason; /* why it failed, or "" */
+  const char* reason; /* why it failed, or its devices could not be listed, or "" */
 } gainz_plugin_info;
 
 typedef struct gainz_device_info { /* text: valid until gainz_runtime_destroy */
@@ -194,8 +194,9 @@ typedef struct gainz_model_stats {
 } gainz_model_stats;
 GAINZ_API gainz_code gainz_model_get_stats(gainz_runtime* runtime, gainz_model_id model, gainz_model_stats* out_stats);
 
-/* What a file holds, as JSON: {"version","architecture","metadata":{...},"tensors":[{"name","type","dims","bytes"}],"bytes"}.
- * Long arrays are cut to their first items with their size beside. *out_json is freed by gainz_free. Loads nothing. */
+/* What a file holds, as JSON:
+ * {"path","architecture","bytes","metadata":{...},"num_tensors","tensors":[{"name","type","dims","bytes"}]}. Long arrays are
+ * cut to their first items with their size beside. *out_json is freed by gainz_free. Loads nothing. */
 GAINZ_API gainz_code gainz_inspect(gainz_runtime* runtime, const char* path, char** out_json, size_t* out_bytes, char* error,
                                    size_t error_bytes);
 
@@ -244,11 +245,11 @@ typedef struct gainz_sampling {
   int32_t top_k;                                                 /* 0: off */
   float top_p, min_p, typical_p;                                 /* 1, 0, 1: off */
   float repetition_penalty, presence_penalty, frequency_penalty; /* 1, 0, 0: off */
-  int32_t min_tokens;
-  int32_t max_tokens; /* -1: until the context is full; 0 makes none */
-  int32_t logprobs;   /* -1: none; n: the chosen token's and the n best */
-  uint64_t seed;      /* the same seed gives the same tokens; see has_seed */
-  uint32_t has_seed;  /* 0: a seed is drawn and told in the last event */
+  int32_t min_tokens;                                            /* at most max_tokens */
+  int32_t max_tokens;                                            /* -1: until the context is full; 0 makes none */
+  int32_t logprobs;                                              /* -1: none; n: the chosen token's and the n best */
+  uint64_t seed;                                                 /* the same seed gives the same tokens; see has_seed */
+  uint32_t has_seed;                                             /* 0: a seed is drawn and told in the last event */
   uint32_t ignore_eos;
   const gainz_logit_bias* logit_bias;
   size_t num_logit_bias;
@@ -270,11 +271,11 @@ typedef struct gainz_request_config {
   const char* prompt; /* plain text, prompt_bytes long */
   size_t prompt_bytes;
   const char* messages_json; /* a chat, rendered by the model's template; text in it never becomes a control token */
-  const char* tools_json;
+  const char* tools_json;    /* these two only with messages_json */
   const char* vars_json;
   const char* cache_salt; /* pages are shared only between equal salts; NULL: "" */
   gainz_sampling sampling;
-  int32_t prompt_logprobs;   /* -1: none; n: one GAINZ_EVENT_PROMPT_LOGPROB for each prompt token but the first */
+  int32_t prompt_logprobs;   /* GENERATE: -1: none; n: one GAINZ_EVENT_PROMPT_LOGPROB for each prompt token but the first */
   uint32_t pooling;          /* EMBED */
   const uint32_t* positions; /* LOGITS: rising indices into the ids */
   size_t num_positions;
