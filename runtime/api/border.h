@@ -10,9 +10,10 @@
 
 namespace gainz {
 
-static_assert(int(Code::invalid) == GAINZ_INVALID && int(Code::unsupported) == GAINZ_UNSUPPORTED && int(Code::not_found) == GAINZ_NOT_FOUND &&
-              int(Code::out_of_device_memory) == GAINZ_OUT_OF_DEVICE_MEMORY && int(Code::out_of_host_memory) == GAINZ_OUT_OF_HOST_MEMORY &&
-              int(Code::busy) == GAINZ_BUSY && int(Code::cancelled) == GAINZ_CANCELLED && int(Code::device_lost) == GAINZ_DEVICE_LOST &&
+static_assert(int(Code::invalid) == GAINZ_INVALID && int(Code::unsupported) == GAINZ_UNSUPPORTED &&
+              int(Code::not_found) == GAINZ_NOT_FOUND && int(Code::out_of_device_memory) == GAINZ_OUT_OF_DEVICE_MEMORY &&
+              int(Code::out_of_host_memory) == GAINZ_OUT_OF_HOST_MEMORY && int(Code::busy) == GAINZ_BUSY &&
+              int(Code::cancelled) == GAINZ_CANCELLED && int(Code::device_lost) == GAINZ_DEVICE_LOST &&
               int(Code::limit_exceeded) == GAINZ_LIMIT_EXCEEDED && int(Code::internal) == GAINZ_INTERNAL);
 
 // Writes `text`, zero-terminated, cut at a whole UTF-8 character.
@@ -45,8 +46,8 @@ gainz_code border(char* error, size_t error_bytes, Body body) {
   }
 }
 
-// A caller's struct, brought to full size: what it does not have reads as zero. Errors: invalid for a size of 0 or a non-zero tail that
-// this version does not know.
+// A caller's struct, brought to full size: what it does not have reads as zero. Errors: invalid for a size of 0 or a non-zero
+// tail that this version does not know.
 template <class T>
 Status read_struct(const T* from, T& out, const char* name) {
   if (!from) return {Code::invalid, std::string(name) + " is NULL"};
@@ -57,7 +58,8 @@ Status read_struct(const T* from, T& out, const char* name) {
   std::memcpy(static_cast<void*>(&out), from, std::min<size_t>(size, sizeof(T)));
   const auto* bytes = reinterpret_cast<const unsigned char*>(from);
   for (size_t i = sizeof(T); i < size; ++i)
-    if (bytes[i] != 0) return {Code::unsupported, std::string(name) + " is longer than this version knows and its end is not zero"};
+    if (bytes[i] != 0)
+      return {Code::unsupported, std::string(name) + " is longer than this version knows and its end is not zero"};
   return {};
 }
 

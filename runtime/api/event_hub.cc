@@ -4,7 +4,8 @@
 
 namespace gainz {
 
-static_assert(sizeof(TokenLogprob) == sizeof(gainz_token_logprob) && offsetof(TokenLogprob, logprob) == offsetof(gainz_token_logprob, logprob));
+static_assert(sizeof(TokenLogprob) == sizeof(gainz_token_logprob) &&
+              offsetof(TokenLogprob, logprob) == offsetof(gainz_token_logprob, logprob));
 
 EventHub::~EventHub() {
   for (Slot& slot : slots_)
@@ -19,7 +20,8 @@ gainz_request_id EventHub::open(gainz_model_id model) {
   record->model = model;
   std::lock_guard lock(mutex_);
   if (free_slots_.empty()) {
-    free_slots_.reserve(slots_.size() + 1);  // erase() can then always give a slot back
+    if (free_slots_.capacity() <= slots_.size())
+      free_slots_.reserve(2 * slots_.size() + 16);  // erase() can then always give a slot back
     slots_.emplace_back();
     free_slots_.push_back(uint32_t(slots_.size() - 1));
   }
@@ -72,6 +74,7 @@ void EventHub::discard(Event* event) {
   event->error.clear();
   event->sampled.top.clear();
   event->values.clear();
+  if (event->values.capacity() > kMaxSpareValues) event->values = {};  // rows of logits are large
   {
     std::lock_guard lock(mutex_);
     if (num_spare_ < kMaxSpareEvents) {
@@ -166,8 +169,10 @@ gainz_code EventHub::poll(gainz_request_id id, int32_t timeout_ms, const gainz_e
     const Record* record = find(id);
     return !record || record->first;
   };
-  if (timeout_ms < 0) changed_.wait(lock, available);
-  else if (!available() && (timeout_ms == 0 || !changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms), available))) return GAINZ_BUSY;
+  if (timeout_ms < 0)
+    changed_.wait(lock, available);
+  else if (!available() && (timeout_ms == 0 || !changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms), available)))
+    return GAINZ_BUSY;
   Record* record = id == 0 ? ready_first_ : find(id);
   if (!record) return GAINZ_NOT_FOUND;
   Event* event = take(*record);

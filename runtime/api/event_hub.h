@@ -1,8 +1,8 @@
 // EventHub: the requests of one runtime and the events that wait to be polled.
 //
-// Before: Engine pushes events. After: gainz_poll hands them out. A request's last event is set aside when the request is opened, so that it
-// can always be delivered; a request leaves the table when that event has been taken.
-// Owner: the runtime. Threads: any.
+// Before: Engine pushes events. After: gainz_poll hands them out. A request's last event is set aside when the request is
+// opened, so that it can always be delivered; a request leaves the table when that event has been taken. Owner: the runtime.
+// Threads: any.
 #pragma once
 
 #include <condition_variable>
@@ -21,8 +21,8 @@ class EventHub : public EventSink {
 
   // A new id for a request of `model`. Errors: out_of_host_memory (thrown as std::bad_alloc).
   gainz_request_id open(gainz_model_id model);
-  void close(gainz_request_id id);                  // submit failed: no event will come
-  gainz_model_id model_of(gainz_request_id id);     // 0: no such request
+  void close(gainz_request_id id);               // submit failed: no event will come
+  gainz_model_id model_of(gainz_request_id id);  // 0: no such request
 
   Event* make() override;
   void push(Event* event) override;
@@ -48,6 +48,7 @@ class EventHub : public EventSink {
     std::unique_ptr<Record> record;
   };
   static constexpr size_t kMaxSpareEvents = 256;
+  static constexpr size_t kMaxSpareValues = 1024;
 
   Record* find(gainz_request_id id);
   void append(Record& record, Event* event);

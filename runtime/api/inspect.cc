@@ -8,7 +8,7 @@
 namespace gainz {
 namespace {
 
-constexpr size_t kMaxItems = 8;         // of an array
+constexpr size_t kMaxItems = 8;          // of an array
 constexpr size_t kMaxTextBytes = 65536;  // of one text
 
 // Bytes as a JSON string; what is not UTF-8 becomes U+FFFD.
@@ -71,12 +71,18 @@ void append_array(std::string& out, std::string_view key, const GgufArray& array
 }
 
 void append_value(std::string& out, std::string_view key, const GgufValue& value, const Gguf& file) {
-  if (const auto* u = std::get_if<uint64_t>(&value)) out += std::to_string(*u);
-  else if (const auto* i = std::get_if<int64_t>(&value)) out += std::to_string(*i);
-  else if (const auto* d = std::get_if<double>(&value)) append_number(out, *d);
-  else if (const auto* b = std::get_if<bool>(&value)) out += *b ? "true" : "false";
-  else if (const auto* s = std::get_if<std::string_view>(&value)) append_string(out, *s);
-  else append_array(out, key, std::get<GgufArray>(value), file);
+  if (const auto* u = std::get_if<uint64_t>(&value))
+    out += std::to_string(*u);
+  else if (const auto* i = std::get_if<int64_t>(&value))
+    out += std::to_string(*i);
+  else if (const auto* d = std::get_if<double>(&value))
+    append_number(out, *d);
+  else if (const auto* b = std::get_if<bool>(&value))
+    out += *b ? "true" : "false";
+  else if (const auto* s = std::get_if<std::string_view>(&value))
+    append_string(out, *s);
+  else
+    append_array(out, key, std::get<GgufArray>(value), file);
 }
 
 void append_tensor(std::string& out, const GgufTensor& tensor) {

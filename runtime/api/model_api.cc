@@ -1,5 +1,7 @@
 // The C functions on models, text, requests and events.
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 
 #include "api/border.h"
 #include "api/runtime.h"
@@ -55,7 +57,8 @@ void gainz_request_config_init(gainz_request_config* config) {
   config->prompt_logprobs = -1;
 }
 
-gainz_code gainz_model_load(gainz_runtime* runtime, const gainz_model_config* config, gainz_model_id* out_model, char* error, size_t error_bytes) {
+gainz_code gainz_model_load(gainz_runtime* runtime, const gainz_model_config* config, gainz_model_id* out_model, char* error,
+                            size_t error_bytes) {
   return border(error, error_bytes, [&]() -> Status {
     if (!runtime || !out_model) return {Code::invalid, "runtime or out_model is NULL"};
     *out_model = 0;
@@ -70,7 +73,10 @@ gainz_code gainz_model_load(gainz_runtime* runtime, const gainz_model_config* co
 gainz_code gainz_model_unload(gainz_runtime* runtime, gainz_model_id id, char* error, size_t error_bytes) {
   return border(error, error_bytes, [&]() -> Status {
     if (!runtime) return {Code::invalid, "runtime is NULL"};
-    if (!runtime->take_model(id)) return {Code::not_found, "model " + std::to_string(id) + ": no such model"};
+    auto model = runtime->take_model(id);
+    if (!model) return {Code::not_found, "model " + std::to_string(id) + ": no such model"};
+    // Calls that found it a moment ago (a submit, a tick) finish first, so that it is this thread that ends its requests.
+    while (model.use_count() > 1) std::this_thread::sleep_for(std::chrono::microseconds(100));
     return {};
   });
 }
@@ -91,7 +97,8 @@ gainz_code gainz_model_get_stats(gainz_runtime* runtime, gainz_model_id id, gain
   });
 }
 
-gainz_code gainz_inspect(gainz_runtime* runtime, const char* path, char** out_json, size_t* out_bytes, char* error, size_t error_bytes) {
+gainz_code gainz_inspect(gainz_runtime* runtime, const char* path, char** out_json, size_t* out_bytes, char* error,
+                         size_t error_bytes) {
   return border(error, error_bytes, [&]() -> Status {
     if (!runtime || !path) return {Code::invalid, "runtime or path is NULL"};
     GAINZ_ASSIGN(const std::string json, inspect_file(path));
@@ -99,12 +106,16 @@ gainz_code gainz_inspect(gainz_runtime* runtime, const char* path, char** out_js
   });
 }
 
-gainz_code gainz_tokenize(gainz_runtime* runtime, gainz_model_id id, const char* text, size_t text_bytes, uint32_t flags, int32_t** out_ids, size_t* out_num_ids, char* error, size_t error_bytes) {
+gainz_code gainz_tokenize(gainz_runtime* runtime, gainz_model_id id, const char* text, size_t text_bytes, uint32_t flags,
+                          int32_t** out_ids, size_t* out_num_ids, char* error, size_t error_bytes) {
   return border(error, error_bytes, [&]() -> Status {
-    if (!runtime || (!text && text_bytes > 0) || !out_ids || !out_num_ids) return {Code::invalid, "runtime, text, out_ids or out_num_ids is NULL"};
+    if (!runtime || (!text && text_bytes > 0) || !out_ids || !out_num_ids)
+      return {Code::invalid, "runtime, text, out_ids or out_num_ids is NULL"};
     if (flags & ~kKnownTextFlags) return {Code::invalid, "flags has unknown bits: " + std::to_string(flags)};
     GAINZ_ASSIGN(const auto model, runtime->find_model(id));
-    GAINZ_ASSIGN(const auto ids, model->tokenizer->encode(std::string_view(text ? text : "", text_bytes), (flags & GAINZ_TEXT_PARSE_SPECIAL) != 0, (flags & GAINZ_TEXT_ADD_SPECIAL) != 0));
+    GAINZ_ASSIGN(const auto ids,
+                 model->tokenizer->encode(std::string_view(text ? text : "", text_bytes),
+                                          (flags & GAINZ_TEXT_PARSE_SPECIAL) != 0, (flags & GAINZ_TEXT_ADD_SPECIAL) != 0));
     void* copy = nullptr;
     GAINZ_TRY(hand_out(ids.data(), ids.size() * sizeof(int32_t), &copy));
     *out_ids = static_cast<int32_t*>(copy);
@@ -113,7 +124,8 @@ gainz_code gainz_tokenize(gainz_runtime* runtime, gainz_model_id id, const char*
   });
 }
 
-gainz_code gainz_detokenize(gainz_runtime* runtime, gainz_model_id id, const int32_t* ids, size_t num_ids, uint32_t flags, char** out_text, size_t* out_bytes, char* error, size_t error_bytes) {
+gainz_code gainz_detokenize(gainz_runtime* runtime, gainz_model_id id, const int32_t* ids, size_t num_ids, uint32_t flags,
+                            char** out_text, size_t* out_bytes, char* error, size_t error_bytes) {
   return border(error, error_bytes, [&]() -> Status {
     if (!runtime || (!ids && num_ids > 0)) return {Code::invalid, "runtime or ids is NULL"};
     if (flags & ~kKnownTextFlags) return {Code::invalid, "flags has unknown bits: " + std::to_string(flags)};
@@ -123,16 +135,20 @@ gainz_code gainz_detokenize(gainz_runtime* runtime, gainz_model_id id, const int
   });
 }
 
-gainz_code gainz_apply_template(gainz_runtime* runtime, gainz_model_id id, const char* messages_json, const char* tools_json, const char* vars_json, uint32_t add_generation_prompt, char** out_text, size_t* out_bytes, char* error, size_t error_bytes) {
+gainz_code gainz_apply_template(gainz_runtime* runtime, gainz_model_id id, const char* messages_json, const char* tools_json,
+                                const char* vars_json, uint32_t add_generation_prompt, char** out_text, size_t* out_bytes,
+                                char* error, size_t error_bytes) {
   return border(error, error_bytes, [&]() -> Status {
     if (!runtime) return {Code::invalid, "runtime is NULL"};
     GAINZ_ASSIGN(const auto model, runtime->find_model(id));
-    GAINZ_ASSIGN(const RenderedText rendered, render_chat(*model, messages_json, tools_json, vars_json, add_generation_prompt != 0));
+    GAINZ_ASSIGN(const RenderedText rendered,
+                 render_chat(*model, messages_json, tools_json, vars_json, add_generation_prompt != 0));
     return hand_out_text(rendered.text, out_text, out_bytes);
   });
 }
 
-gainz_code gainz_submit(gainz_runtime* runtime, const gainz_request_config* config, gainz_request_id* out_request, char* error, size_t error_bytes) {
+gainz_code gainz_submit(gainz_runtime* runtime, const gainz_request_config* config, gainz_request_id* out_request, char* error,
+                        size_t error_bytes) {
   return border(error, error_bytes, [&]() -> Status {
     if (!runtime || !out_request) return {Code::invalid, "runtime or out_request is NULL"};
     *out_request = 0;

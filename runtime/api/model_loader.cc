@@ -57,20 +57,24 @@ struct PagePlan {
     uint64_t low = 0, high = wanted;
     while (low < high) {
       const uint64_t middle = (low + high + 1) / 2;
-      if (bytes(middle) <= budget_bytes) low = middle;
-      else high = middle - 1;
+      if (bytes(middle) <= budget_bytes)
+        low = middle;
+      else
+        high = middle - 1;
     }
     return low;
   }
 };
 
-Result<uint64_t> choose_blocks(const PagePlan& plan, const gainz_model_config& config, const DeviceInfo& device, uint32_t context) {
+Result<uint64_t> choose_blocks(const PagePlan& plan, const gainz_model_config& config, const DeviceInfo& device,
+                               uint32_t context) {
   const uint64_t one = plan.context_blocks;
   if (config.kv_memory_bytes != 0) {
     const uint64_t blocks = plan.fit(uint64_t{one} * plan.max_sequences, config.kv_memory_bytes);
     if (blocks < one)
-      return Status(Code::limit_exceeded, "the pages of one context of " + std::to_string(context) + " tokens need " + std::to_string(plan.bytes(one)) +
-                                              " bytes, kv_memory_bytes is " + std::to_string(config.kv_memory_bytes));
+      return Status(Code::limit_exceeded, "the pages of one context of " + std::to_string(context) + " tokens need " +
+                                              std::to_string(plan.bytes(one)) + " bytes, kv_memory_bytes is " +
+                                              std::to_string(config.kv_memory_bytes));
     return blocks;
   }
   const uint64_t free_bytes = (device.flags & GAINZ_DEVICE_SHARES_MEMORY) ? free_host_bytes() : device.free_bytes;
@@ -78,41 +82,52 @@ Result<uint64_t> choose_blocks(const PagePlan& plan, const gainz_model_config& c
   if (free_bytes == 0) return wanted;
   const uint64_t blocks = plan.fit(wanted, free_bytes / 2);
   if (blocks < one)
-    return Status(Code::out_of_device_memory, "the pages of one context of " + std::to_string(context) + " tokens need " + std::to_string(plan.bytes(one)) +
-                                                  " bytes, half of the free memory is " + std::to_string(free_bytes / 2) + "; choose a smaller context");
+    return Status(Code::out_of_device_memory, "the pages of one context of " + std::to_string(context) + " tokens need " +
+                                                  std::to_string(plan.bytes(one)) + " bytes, half of the free memory is " +
+                                                  std::to_string(free_bytes / 2) + "; choose a smaller context");
   return blocks;
 }
 
 Result<uint32_t> choose_context(const gainz_model_config& config, const ModelInfo& info) {
   if (config.context == 0) return std::min(info.context_length, GAINZ_DEFAULT_CONTEXT);
   if (config.context > std::min(info.context_length, kMaxContext))
-    return Status(Code::limit_exceeded, "context is " + std::to_string(config.context) + ", the model was made for " + std::to_string(info.context_length));
+    return Status(Code::limit_exceeded, "context is " + std::to_string(config.context) + ", the model was made for " +
+                                            std::to_string(info.context_length));
   return config.context;
 }
 
-Result<EngineOptions> choose_options(const gainz_model_config& config, const Model& model, std::string& out_k, std::string& out_v) {
+Result<EngineOptions> choose_options(const gainz_model_config& config, const Model& model, std::string& out_k,
+                                     std::string& out_v) {
   const ModelInfo& info = model.info();
   EngineOptions options;
   GAINZ_ASSIGN(options.context, choose_context(config, info));
   SchedulerLimits& limits = options.limits;
   limits.max_sequences = config.max_sequences ? config.max_sequences : kDefaultSequences;
   limits.batch_tokens = config.batch_tokens ? config.batch_tokens : std::max(kDefaultBatchTokens, limits.max_sequences);
-  if (limits.max_sequences > kMaxSequences) return Status(Code::limit_exceeded, "max_sequences is " + std::to_string(limits.max_sequences) + ", at most " + std::to_string(kMaxSequences));
+  if (limits.max_sequences > kMaxSequences)
+    return Status(Code::limit_exceeded,
+                  "max_sequences is " + std::to_string(limits.max_sequences) + ", at most " + std::to_string(kMaxSequences));
   if (limits.batch_tokens > kMaxBatchTokens || limits.batch_tokens < limits.max_sequences)
-    return Status(Code::invalid, "batch_tokens is " + std::to_string(limits.batch_tokens) + ", it must be max_sequences (" + std::to_string(limits.max_sequences) + ") to " + std::to_string(kMaxBatchTokens));
-  limits.max_rows = std::max(kMinRows, limits.max_sequences);
+    return Status(Code::invalid, "batch_tokens is " + std::to_string(limits.batch_tokens) + ", it must be max_sequences (" +
+                                     std::to_string(limits.max_sequences) + ") to " + std::to_string(kMaxBatchTokens));
+  limits.max_rows = std::min(std::max(kMinRows, limits.max_sequences), limits.batch_tokens);
   limits.phases_differ = (model.device().flags & GAINZ_DEVICE_PHASES_DIFFER) != 0;
   out_k = config.kv_type ? config.kv_type : model.device().backend == "reference" ? "f32" : "f16";
   out_v = config.kv_type_v ? config.kv_type_v : out_k;
   GAINZ_ASSIGN(options.k_type, kv_type_number(out_k));
   GAINZ_ASSIGN(options.v_type, kv_type_number(out_v));
   for (const uint32_t type : {options.k_type, options.v_type})
-    if (!model.supports_kv_type(type)) return Status(Code::unsupported, "backend " + model.device().backend + " has no pages of type " + (type == options.k_type ? out_k : out_v));
+    if (!model.supports_kv_type(type))
+      return Status(Code::unsupported,
+                    "backend " + model.device().backend + " has no pages of type " + (type == options.k_type ? out_k : out_v));
   for (const auto& group : info.page_groups)
-    if (gainz_page_bytes(&group, options.k_type, options.v_type) == 0 || gainz_kv_row_bytes(options.k_type, group.k_head_dim) == 0 || gainz_kv_row_bytes(options.v_type, group.v_head_dim) == 0)
-      return Status(Code::unsupported, "kv_type " + out_k + "/" + out_v + " does not fit heads of " + std::to_string(group.k_head_dim) + " and " + std::to_string(group.v_head_dim));
+    if (gainz_page_bytes(&group, options.k_type, options.v_type) == 0 ||
+        gainz_kv_row_bytes(options.k_type, group.k_head_dim) == 0 || gainz_kv_row_bytes(options.v_type, group.v_head_dim) == 0)
+      return Status(Code::unsupported, "kv_type " + out_k + "/" + out_v + " does not fit heads of " +
+                                           std::to_string(group.k_head_dim) + " and " + std::to_string(group.v_head_dim));
   const uint32_t context_blocks = (options.context + kPageTokens - 1) / kPageTokens;
-  const PagePlan plan{info.page_groups, options.k_type, options.v_type, limits.max_sequences, limits.batch_tokens, context_blocks};
+  const PagePlan plan{info.page_groups,     options.k_type,      options.v_type,
+                      limits.max_sequences, limits.batch_tokens, context_blocks};
   GAINZ_ASSIGN(const uint64_t num_blocks, choose_blocks(plan, config, model.device(), options.context));
   for (const auto& group : info.page_groups) options.page_groups.push_back({plan.num_pages(group, num_blocks), group.window});
   options.prefix_cache = config.no_prefix_cache == 0;
@@ -126,8 +141,10 @@ Status read_text_parts(LoadedModel& loaded, const Gguf& file) {
   if (!file.has("tokenizer.chat_template")) return {};
   GAINZ_ASSIGN(const std::string_view source, file.string("tokenizer.chat_template"));
   auto parsed = ChatTemplate::parse(source);
-  if (parsed.ok()) loaded.chat_template = *parsed;
-  else loaded.template_status = Status(parsed.status().code(), "tokenizer.chat_template: " + parsed.status().message());
+  if (parsed.ok())
+    loaded.chat_template = *parsed;
+  else
+    loaded.template_status = Status(parsed.status().code(), "tokenizer.chat_template: " + parsed.status().message());
   return {};
 }
 
@@ -140,7 +157,9 @@ ModelOptions read_options(const gainz_runtime& runtime, const gainz_model_config
   if (!runtime.cpu_isa.empty()) options.device_options.emplace_back("isa", runtime.cpu_isa);
   if (config.prefill) options.device_options.emplace_back("prefill", config.prefill);
   if (config.progress)
-    options.progress = [ctx = config.progress_ctx, progress = config.progress](const char* stage, double fraction) { return progress(ctx, stage, fraction) == 0; };
+    options.progress = [ctx = config.progress_ctx, progress = config.progress](const char* stage, double fraction) {
+      return progress(ctx, stage, fraction) == 0;
+    };
   return options;
 }
 
@@ -154,7 +173,11 @@ void fill_info(LoadedModel& l, const Gguf& file) {
   l.device = model.device().name;
   l.isa = model.device().isa;
   const std::string_view kind = l.tokenizer->kind();
-  l.tokenizer_kind = kind == "gpt2" ? "bpe" : kind == "llama" ? "spm" : kind == "t5" ? "unigram" : kind == "bert" ? "wordpiece" : std::string(kind);
+  l.tokenizer_kind = kind == "gpt2"    ? "bpe"
+                     : kind == "llama" ? "spm"
+                     : kind == "t5"    ? "unigram"
+                     : kind == "bert"  ? "wordpiece"
+                                       : std::string(kind);
   gainz_model_info& info = l.info;
   info.struct_size = sizeof(info);
   info.vocab_size = m.vocab_size;
@@ -203,11 +226,13 @@ Result<std::shared_ptr<LoadedModel>> load_model(gainz_runtime& runtime, const ga
   const auto file = model->file();
   GAINZ_ASSIGN(loaded->tokenizer, Tokenizer::create(file));
   if (loaded->tokenizer->vocab_size() > int64_t{model->info().vocab_size})
-    return Status(Code::invalid, loaded->path + ": the tokenizer has " + std::to_string(loaded->tokenizer->vocab_size()) + " tokens, the model " + std::to_string(model->info().vocab_size));
+    return Status(Code::invalid, loaded->path + ": the tokenizer has " + std::to_string(loaded->tokenizer->vocab_size()) +
+                                     " tokens, the model " + std::to_string(model->info().vocab_size));
   GAINZ_TRY(read_text_parts(*loaded, *file));
   GAINZ_ASSIGN(const EngineOptions options, choose_options(config, *model, loaded->kv_type, loaded->kv_type_v));
   GAINZ_ASSIGN(loaded->engine, Engine::create(runtime.services, std::move(model), loaded->tokenizer, runtime.hub, options));
-  if (config.progress && config.progress(config.progress_ctx, "ready", 1.0) != 0) return Status(Code::cancelled, loaded->path + ": loading was stopped");
+  if (config.progress && config.progress(config.progress_ctx, "ready", 1.0) != 0)
+    return Status(Code::cancelled, loaded->path + ": loading was stopped");
   if (runtime.thread_mode == GAINZ_THREADS_OWN) GAINZ_TRY(loaded->engine->start());
   fill_info(*loaded, *file);
   loaded->info.load_seconds = double(now_us() - begin) / 1e6;

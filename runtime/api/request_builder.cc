@@ -1,5 +1,5 @@
-// Turns a caller's gainz_request_config into a checked, tokenized Request. Runs on the caller's thread, so that the engine never waits for
-// a tokenizer or a template.
+// Turns a caller's gainz_request_config into a checked, tokenized Request. Runs on the caller's thread, so that the engine
+// never waits for a tokenizer or a template.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,20 @@ namespace {
 constexpr size_t kMaxPromptBytes = size_t{64} << 20;
 constexpr size_t kMaxSaltBytes = 256;
 
+// What a limit says of the whole array, before anything of it is read.
+Status check_array(const char* field, const void* array, size_t count, size_t limit) {
+  if (count > 0 && !array)
+    return {Code::invalid, std::string("sampling.") + field + " is NULL although it has " + std::to_string(count) + " entries"};
+  if (count > limit)
+    return {Code::limit_exceeded, std::string(field) + " has " + std::to_string(count) + " entries, at most " +
+                                      std::to_string(limit) + " are allowed"};
+  return {};
+}
+
 Result<SamplingParams> read_sampling(const gainz_sampling& s, uint32_t vocab_size) {
+  if (s.struct_size != sizeof(gainz_sampling))
+    return Status(Code::invalid, "sampling.struct_size is " + std::to_string(s.struct_size) + ", here it is " +
+                                     std::to_string(sizeof(gainz_sampling)) + "; call gainz_sampling_init first");
   SamplingParams p;
   p.temperature = s.temperature;
   p.top_k = s.top_k;
@@ -27,12 +40,17 @@ Result<SamplingParams> read_sampling(const gainz_sampling& s, uint32_t vocab_siz
   p.min_tokens = s.min_tokens;
   p.ignore_eos = s.ignore_eos != 0;
   p.logprobs = s.logprobs;
-  if ((s.num_logit_bias && !s.logit_bias) || (s.num_stop_token_ids && !s.stop_token_ids) || (s.num_stop && !s.stop))
-    return Status(Code::invalid, "sampling: an array is NULL although its count is not 0");
+  GAINZ_TRY(check_array("logit_bias", s.logit_bias, s.num_logit_bias, vocab_size));
+  GAINZ_TRY(check_array("stop", s.stop, s.num_stop, kMaxNumStopStrings));
+  GAINZ_TRY(check_array("stop_token_ids", s.stop_token_ids, s.num_stop_token_ids, kMaxNumStopTokenIds));
   for (size_t i = 0; i < s.num_logit_bias; ++i) p.logit_bias.emplace_back(s.logit_bias[i].id, s.logit_bias[i].bias);
   p.stop_token_ids.assign(s.stop_token_ids, s.stop_token_ids + s.num_stop_token_ids);
   GAINZ_TRY(p.validate(int32_t(vocab_size)));
-  if (s.max_tokens < -1) return Status(Code::invalid, "max_tokens is " + std::to_string(s.max_tokens) + ", it must be -1 or more");
+  if (s.max_tokens < -1)
+    return Status(Code::invalid, "max_tokens is " + std::to_string(s.max_tokens) + ", it must be -1 or more");
+  if (s.max_tokens >= 0 && s.min_tokens > s.max_tokens)
+    return Status(Code::invalid, "min_tokens is " + std::to_string(s.min_tokens) + ", it must be at most max_tokens, " +
+                                     std::to_string(s.max_tokens));
   if (!s.has_seed) {
     GAINZ_ASSIGN(p.seed, random_u64());
   }
@@ -57,18 +75,32 @@ Result<std::vector<int32_t>> chat_ids(const LoadedModel& model, const gainz_requ
   return ids;
 }
 
+Status too_long(size_t num_tokens, size_t context, bool generates) {
+  return {Code::limit_exceeded, "the prompt has " + std::to_string(num_tokens) + " tokens, the context " +
+                                    std::to_string(context) + (generates ? " for prompt and answer" : "")};
+}
+
 Result<std::vector<int32_t>> prompt_ids(const LoadedModel& model, const gainz_request_config& c) {
   const int num_forms = (c.prompt_ids != nullptr) + (c.prompt != nullptr) + (c.messages_json != nullptr);
-  if (num_forms != 1) return Status(Code::invalid, "exactly one of prompt_ids, prompt and messages_json must be given, not " + std::to_string(num_forms));
+  if (num_forms != 1)
+    return Status(Code::invalid,
+                  "exactly one of prompt_ids, prompt and messages_json must be given, not " + std::to_string(num_forms));
   if (c.messages_json) return chat_ids(model, c);
+  if (c.tools_json || c.vars_json)
+    return Status(Code::invalid, std::string(c.tools_json ? "tools_json" : "vars_json") + " is only for messages_json");
   if (c.prompt) {
-    if (c.prompt_bytes > kMaxPromptBytes) return Status(Code::limit_exceeded, "the prompt has " + std::to_string(c.prompt_bytes) + " bytes, at most " + std::to_string(kMaxPromptBytes));
-    return model.tokenizer->encode(std::string_view(c.prompt, c.prompt_bytes), (c.flags & GAINZ_REQUEST_PARSE_SPECIAL) != 0, (c.flags & GAINZ_REQUEST_NO_BOS) == 0);
+    if (c.prompt_bytes > kMaxPromptBytes)
+      return Status(Code::limit_exceeded,
+                    "the prompt has " + std::to_string(c.prompt_bytes) + " bytes, at most " + std::to_string(kMaxPromptBytes));
+    return model.tokenizer->encode(std::string_view(c.prompt, c.prompt_bytes), (c.flags & GAINZ_REQUEST_PARSE_SPECIAL) != 0,
+                                   (c.flags & GAINZ_REQUEST_NO_BOS) == 0);
   }
+  if (c.num_prompt_ids > model.info.context) return too_long(c.num_prompt_ids, model.info.context, false);
   std::vector<int32_t> ids(c.prompt_ids, c.prompt_ids + c.num_prompt_ids);
   for (size_t i = 0; i < ids.size(); ++i)
     if (ids[i] < 0 || uint32_t(ids[i]) >= model.info.vocab_size)
-      return Status(Code::invalid, "prompt id " + std::to_string(ids[i]) + " at " + std::to_string(i) + " is not in the vocabulary of " + std::to_string(model.info.vocab_size));
+      return Status(Code::invalid, "prompt id " + std::to_string(ids[i]) + " at " + std::to_string(i) +
+                                       " is not in the vocabulary of " + std::to_string(model.info.vocab_size));
   return ids;
 }
 
@@ -78,22 +110,35 @@ Status read_kind(const gainz_request_config& c, Request& r) {
   if (c.pooling > GAINZ_POOLING_LAST) return {Code::invalid, "pooling " + std::to_string(c.pooling) + " is unknown"};
   r.pooling = c.pooling;
   if (c.prompt_logprobs < -1 || c.prompt_logprobs > kMaxNumLogprobs)
-    return {Code::invalid, "prompt_logprobs is " + std::to_string(c.prompt_logprobs) + ", it must be -1 to " + std::to_string(kMaxNumLogprobs)};
+    return {Code::invalid, "prompt_logprobs is " + std::to_string(c.prompt_logprobs) + ", it must be -1 to " +
+                               std::to_string(kMaxNumLogprobs)};
   r.prompt_logprobs = c.prompt_logprobs;
-  if (c.kind != GAINZ_REQUEST_LOGITS) return {};
+  if (c.kind != GAINZ_REQUEST_GENERATE && c.prompt_logprobs >= 0)
+    return {Code::invalid, "prompt_logprobs is only for requests that generate; max_tokens 0 makes none"};
+  if (c.kind != GAINZ_REQUEST_LOGITS) {
+    if (c.num_positions != 0) return {Code::invalid, "positions is only for requests for logits"};
+    if (c.num_generated_ids != 0) return {Code::invalid, "num_generated_ids is only for requests for logits"};
+    return {};
+  }
   if (!c.positions || c.num_positions == 0) return {Code::invalid, "a request for logits needs positions"};
+  if (c.num_positions > r.prompt.size())
+    return {Code::invalid, "positions has " + std::to_string(c.num_positions) + " entries, there are only " +
+                               std::to_string(r.prompt.size()) + " ids"};
   r.positions.assign(c.positions, c.positions + c.num_positions);
   for (size_t i = 0; i < r.positions.size(); ++i)
     if (r.positions[i] >= r.prompt.size() || (i > 0 && r.positions[i] <= r.positions[i - 1]))
-      return {Code::invalid, "positions must rise and stay below the number of ids, " + std::to_string(r.prompt.size()) + "; position " + std::to_string(i) + " is " + std::to_string(r.positions[i])};
-  if (c.num_generated_ids >= r.prompt.size()) return {Code::invalid, "num_generated_ids must be less than the number of ids, " + std::to_string(r.prompt.size())};
+      return {Code::invalid, "positions must rise and stay below the number of ids, " + std::to_string(r.prompt.size()) +
+                                 "; position " + std::to_string(i) + " is " + std::to_string(r.positions[i])};
+  if (c.num_generated_ids >= r.prompt.size())
+    return {Code::invalid, "num_generated_ids must be less than the number of ids, " + std::to_string(r.prompt.size())};
   r.num_generated_ids = uint32_t(c.num_generated_ids);
   return {};
 }
 
 }  // namespace
 
-Result<RenderedText> render_chat(const LoadedModel& model, const char* messages_json, const char* tools_json, const char* vars_json, bool add_generation_prompt) {
+Result<RenderedText> render_chat(const LoadedModel& model, const char* messages_json, const char* tools_json,
+                                 const char* vars_json, bool add_generation_prompt) {
   if (!messages_json) return Status(Code::invalid, "messages_json is NULL");
   if (!model.template_status.ok()) return model.template_status;
   if (!model.chat_template) return Status(Code::unsupported, "the model has no chat template; give it a plain prompt");
@@ -123,7 +168,9 @@ Result<Request> build_request(const LoadedModel& model, const gainz_request_conf
   r.priority = c.priority;
   r.use_cache = (c.flags & GAINZ_REQUEST_NO_CACHE) == 0;
   r.salt = c.cache_salt ? c.cache_salt : "";
-  if (r.salt.size() > kMaxSaltBytes) return Status(Code::limit_exceeded, "cache_salt has " + std::to_string(r.salt.size()) + " bytes, at most " + std::to_string(kMaxSaltBytes));
+  if (r.salt.size() > kMaxSaltBytes)
+    return Status(Code::limit_exceeded,
+                  "cache_salt has " + std::to_string(r.salt.size()) + " bytes, at most " + std::to_string(kMaxSaltBytes));
   r.preempt_after = c.preempt_after;
   if (c.timeout_ms != 0) r.deadline_us = r.submitted_us + uint64_t{c.timeout_ms} * 1000;
   GAINZ_ASSIGN(r.prompt, prompt_ids(model, c));
@@ -131,8 +178,7 @@ Result<Request> build_request(const LoadedModel& model, const gainz_request_conf
   GAINZ_TRY(read_kind(c, r));
   const size_t context = model.info.context, n = r.prompt.size();
   const bool generates = r.kind == GAINZ_REQUEST_GENERATE && r.max_tokens != 0;
-  if (n + (generates ? 1 : 0) > context)
-    return Status(Code::limit_exceeded, "the prompt has " + std::to_string(n) + " tokens, the context " + std::to_string(context) + (generates ? " for prompt and answer" : ""));
+  if (n + (generates ? 1 : 0) > context) return too_long(n, context, generates);
   return r;
 }
 

@@ -38,7 +38,8 @@ namespace gainz {
 
 Result<uint64_t> random_u64() {
   uint64_t value = 0;
-  if (getrandom(&value, sizeof(value), 0) != ssize_t(sizeof(value))) return Status(Code::internal, "the system gives no random numbers");
+  if (getrandom(&value, sizeof(value), 0) != ssize_t(sizeof(value)))
+    return Status(Code::internal, "the system gives no random numbers");
   return value;
 }
 
@@ -84,7 +85,9 @@ extern "C" {
 const char* gainz_version(void) { return GAINZ_VERSION; }
 
 const char* gainz_code_name(gainz_code code) {
-  static constexpr const char* kNames[] = {"ok", "invalid", "unsupported", "not_found", "out_of_device_memory", "out_of_host_memory", "busy", "cancelled", "device_lost", "limit_exceeded", "internal"};
+  static constexpr const char* kNames[] = {
+      "ok",        "invalid",     "unsupported",    "not_found", "out_of_device_memory", "out_of_host_memory", "busy",
+      "cancelled", "device_lost", "limit_exceeded", "internal"};
   return code >= 0 && code <= GAINZ_INTERNAL ? kNames[code] : "unknown";
 }
 
@@ -94,15 +97,19 @@ void gainz_runtime_config_init(gainz_runtime_config* config) {
   if (config) *config = gainz_runtime_config{sizeof(gainz_runtime_config)};
 }
 
-gainz_code gainz_runtime_create(const gainz_runtime_config* config, gainz_runtime** out_runtime, char* error, size_t error_bytes) {
+gainz_code gainz_runtime_create(const gainz_runtime_config* config, gainz_runtime** out_runtime, char* error,
+                                size_t error_bytes) {
   return border(error, error_bytes, [&]() -> Status {
     if (!out_runtime) return {Code::invalid, "out_runtime is NULL"};
     *out_runtime = nullptr;
     gainz_runtime_config full{sizeof(full)};
     if (config) GAINZ_TRY(read_struct(config, full, "gainz_runtime_config"));
-    if (full.thread_mode > GAINZ_THREADS_TICK) return {Code::invalid, "thread_mode " + std::to_string(full.thread_mode) + " is unknown"};
+    if (full.thread_mode > GAINZ_THREADS_TICK)
+      return {Code::invalid, "thread_mode " + std::to_string(full.thread_mode) + " is unknown"};
     if ((full.allocate == nullptr) != (full.release == nullptr)) return {Code::invalid, "allocate and release go together"};
-    if (full.num_threads > kMaxThreads) return {Code::limit_exceeded, "num_threads is " + std::to_string(full.num_threads) + ", at most " + std::to_string(kMaxThreads)};
+    if (full.num_threads > kMaxThreads)
+      return {Code::limit_exceeded,
+              "num_threads is " + std::to_string(full.num_threads) + ", at most " + std::to_string(kMaxThreads)};
     if (full.num_threads == 0) full.num_threads = num_usable_cores();
     auto runtime = std::make_unique<gainz_runtime>(full);
     if (!full.parallel_for && full.num_threads > 1) {
@@ -124,7 +131,8 @@ gainz_code gainz_tick(gainz_runtime* runtime, uint64_t budget_us, uint32_t* out_
   return border(error, error_bytes, [&]() -> Status {
     if (!runtime) return {Code::invalid, "runtime is NULL"};
     if (runtime->thread_mode != GAINZ_THREADS_TICK) return {Code::invalid, "gainz_tick needs thread_mode GAINZ_THREADS_TICK"};
-    const uint64_t now = now_us(), deadline = budget_us > UINT64_MAX - now ? UINT64_MAX : std::max<uint64_t>(now + budget_us, 1);
+    const uint64_t now = now_us(),
+                   deadline = budget_us > UINT64_MAX - now ? UINT64_MAX : std::max<uint64_t>(now + budget_us, 1);
     uint32_t pending = 0;
     for (size_t i = 0;; ++i) {
       std::shared_ptr<LoadedModel> model;
@@ -144,7 +152,9 @@ gainz_code gainz_plugin_load(gainz_runtime* runtime, const char* path, char* err
   return border(error, error_bytes, [&]() -> Status {
     if (!runtime || !path) return {Code::invalid, "runtime or path is NULL"};
     std::lock_guard lock(runtime->plugins_mutex);
-    return runtime->registry.load_path(path);
+    GAINZ_TRY(runtime->registry.load_path(path));
+    runtime->devices = runtime->registry.list_devices();
+    return {};
   });
 }
 
@@ -152,14 +162,8 @@ gainz_code gainz_devices_refresh(gainz_runtime* runtime, char* error, size_t err
   return border(error, error_bytes, [&]() -> Status {
     if (!runtime) return {Code::invalid, "runtime is NULL"};
     std::lock_guard lock(runtime->plugins_mutex);
-    runtime->registry.load_all();
-    runtime->devices.clear();
-    for (const auto& entry : runtime->registry.entries()) {
-      if (!entry.library) continue;
-      auto devices = entry.library->list_devices();
-      if (!devices.ok()) runtime->services.log(LogLevel::warning, devices.status().message());
-      else runtime->devices.insert(runtime->devices.end(), devices->begin(), devices->end());
-    }
+    GAINZ_TRY(runtime->registry.load_all());
+    runtime->devices = runtime->registry.list_devices();
     return {};
   });
 }
@@ -177,7 +181,12 @@ gainz_code gainz_plugin_get(gainz_runtime* runtime, uint32_t index, gainz_plugin
     const auto& entries = runtime->registry.entries();
     if (index >= entries.size()) return {Code::not_found, "no such plugin"};
     const PluginEntry& entry = entries[index];
-    gainz_plugin_info info{sizeof(info), entry.library ? 1u : 0u, runtime->keep(entry.name), runtime->keep(entry.path), runtime->keep(entry.version), runtime->keep(entry.reason)};
+    gainz_plugin_info info{sizeof(info),
+                           entry.library ? 1u : 0u,
+                           runtime->keep(entry.name),
+                           runtime->keep(entry.path),
+                           runtime->keep(entry.version),
+                           runtime->keep(entry.reason.empty() ? entry.devices_reason : entry.reason)};
     return write_struct(info, out_info, "gainz_plugin_info");
   });
 }
@@ -194,8 +203,14 @@ gainz_code gainz_device_get(gainz_runtime* runtime, uint32_t index, gainz_device
     std::lock_guard lock(runtime->plugins_mutex);
     if (index >= runtime->devices.size()) return {Code::not_found, "no such device"};
     const DeviceInfo& device = runtime->devices[index];
-    gainz_device_info info{sizeof(info), device.index, runtime->keep(device.backend), runtime->keep(device.name), device_kind_name(device.kind), runtime->keep(device.isa),
-                           device.memory_bytes, device.free_bytes};
+    gainz_device_info info{sizeof(info),
+                           device.index,
+                           runtime->keep(device.backend),
+                           runtime->keep(device.name),
+                           device_kind_name(device.kind),
+                           runtime->keep(device.isa),
+                           device.memory_bytes,
+                           device.free_bytes};
     return write_struct(info, out_info, "gainz_device_info");
   });
 }

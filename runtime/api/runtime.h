@@ -64,7 +64,8 @@ namespace gainz {
 Result<std::shared_ptr<LoadedModel>> load_model(gainz_runtime& runtime, const gainz_model_config& config);
 // request_builder.cc: checks and tokenizes.
 Result<Request> build_request(const LoadedModel& model, const gainz_request_config& config);
-Result<RenderedText> render_chat(const LoadedModel& model, const char* messages_json, const char* tools_json, const char* vars_json, bool add_generation_prompt);
+Result<RenderedText> render_chat(const LoadedModel& model, const char* messages_json, const char* tools_json,
+                                 const char* vars_json, bool add_generation_prompt);
 // inspect.cc
 Result<std::string> inspect_file(const std::string& path);
 // 64 random bits from the system.

@@ -168,8 +168,8 @@ void Engine::accept(Request& request) {
     active->one_by_one_from = num_prompt - r.num_generated_ids;
     std::fill(active->phases.begin() + active->one_by_one_from, active->phases.end(), uint8_t(GAINZ_PHASE_GENERATED));
   }
-  num_deadlines_ += r.deadline_us != 0;
   Active& added = *active_.emplace(id, std::move(active)).first->second;
+  num_deadlines_ += added.request.deadline_us != 0;
   if (r.kind == GAINZ_REQUEST_GENERATE && num_new == 0 && r.prompt_logprobs < 0) return end(added, GAINZ_OK, GAINZ_FINISH_LENGTH, "");
   scheduler_->add(&added);
 }
@@ -198,7 +198,7 @@ void Engine::begin_step() {
 void Engine::announce(Active& active, uint64_t now) {
   active.announced = true;
   active.started_us = now;
-  Event* event = sink_.make();
+  PendingEvent event(sink_);
   event->view.kind = GAINZ_EVENT_STARTED;
   event->view.num_prompt_tokens = active.num_prompt;
   event->view.num_cached_tokens = active.num_cached;
@@ -298,16 +298,15 @@ void Engine::refuse(const Request& request, gainz_code code, uint32_t reason, co
   sink_.finish(done, {}, error);
 }
 
-// The step in flight went wrong: its requests end, all others go on. A lost device ends them all.
+// The step in flight went wrong: its requests end, all others go on. A lost device ends them all. Allocates nothing.
 void Engine::fail_step(gainz_code code, const char* error) {
-  const std::string text = error;
   if (in_flight_)
-    for (const auto& item : in_flight_->items) end(static_cast<Active&>(*item.sequence), code, GAINZ_FINISH_ERROR, text.c_str());
+    for (const auto& item : in_flight_->items) end(static_cast<Active&>(*item.sequence), code, GAINZ_FINISH_ERROR, error);
   in_flight_ = nullptr;
   pool_->clear_cache();  // what the broken step wrote is not to be trusted
   if (code == GAINZ_DEVICE_LOST) {
     lost_ = true;
-    for (auto& [id, active] : active_) end(*active, code, GAINZ_FINISH_ERROR, text.c_str());
+    for (auto& [id, active] : active_) end(*active, code, GAINZ_FINISH_ERROR, error);
   }
 }
 
@@ -316,10 +315,10 @@ void Engine::bury() {
   ended_.clear();
 }
 
-void Engine::push(Active& active, Event* event) {
+void Engine::push(Active& active, PendingEvent& event) {
   event->view.request = active.request.id;
   event->view.user = active.request.user;
-  sink_.push(event);
+  sink_.push(event.take());
 }
 
 void Engine::publish_stats() {

@@ -68,7 +68,7 @@ class Engine {
   void read_prompt_logprob(Active& active, size_t row, uint32_t token_index);
   void read_logits(Active& active, size_t row, uint32_t token_index);
   void read_hidden(Active& active, size_t row, uint32_t token_index);
-  void push(Active& active, Event* event);
+  void push(Active& active, PendingEvent& event);
   void end(Active& active, gainz_code code, uint32_t reason, const char* error);
   void refuse(const Request& request, gainz_code code, uint32_t reason, const char* error);
   void fail_step(gainz_code code, const char* error);

@@ -47,12 +47,9 @@ void Engine::read_row(size_t row) {
 }
 
 void Engine::read_generated(Active& active, size_t row) {
-  Event* event = sink_.make();
+  PendingEvent event(sink_);
   const Status status = active.sampler.sample_into(batch_.logits(row), active.num_tokens(), {}, event->sampled);
-  if (!status.ok()) {
-    sink_.discard(event);
-    return end(active, gainz_code(status.code()), GAINZ_FINISH_ERROR, status.message().c_str());
-  }
+  if (!status.ok()) return end(active, gainz_code(status.code()), GAINZ_FINISH_ERROR, status.message().c_str());
   const int32_t id = event->sampled.id;
   active.last_token_us = now_us();
   if (active.num_generated++ == 0) active.first_token_us = active.last_token_us;
@@ -80,7 +77,7 @@ void Engine::read_generated(Active& active, size_t row) {
 void Engine::read_prompt_logprob(Active& active, size_t row, uint32_t token_index) {
   const auto logits = batch_.logits(row);
   const double lse = log_sum_exp(logits);
-  Event* event = sink_.make();
+  PendingEvent event(sink_);
   event->view.kind = GAINZ_EVENT_PROMPT_LOGPROB;
   event->view.position = token_index + 1;
   event->view.id = active.tokens[token_index + 1];
@@ -91,7 +88,7 @@ void Engine::read_prompt_logprob(Active& active, size_t row, uint32_t token_inde
 
 void Engine::read_logits(Active& active, size_t row, uint32_t token_index) {
   const auto logits = batch_.logits(row);
-  Event* event = sink_.make();
+  PendingEvent event(sink_);
   event->view.kind = GAINZ_EVENT_LOGITS;
   event->view.position = token_index;
   event->values.assign(logits.begin(), logits.end());
@@ -103,7 +100,7 @@ void Engine::read_hidden(Active& active, size_t row, uint32_t token_index) {
   for (size_t i = 0; i < hidden.size(); ++i) active.pooled[i] += hidden[i];
   if (token_index + 1 < active.num_prompt) return;
   const double count = active.request.pooling == GAINZ_POOLING_MEAN ? active.num_prompt : 1;
-  Event* event = sink_.make();
+  PendingEvent event(sink_);
   event->view.kind = GAINZ_EVENT_EMBEDDING;
   event->values.resize(hidden.size());
   for (size_t i = 0; i < hidden.size(); ++i) event->values[i] = float(active.pooled[i] / count);

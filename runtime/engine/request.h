@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gainz/gainz.h"
@@ -50,6 +51,23 @@ class EventSink {
   // The last event of a request, which was set aside when the request was accepted. Never fails: when there is no memory for the
   // sentence, the code alone is told.
   virtual void finish(const gainz_event& done, const std::string& text, const char* error) = 0;
+};
+
+// An event in the making: goes back to the sink unless it is taken, so that none is lost where memory runs out half way.
+class PendingEvent {
+ public:
+  explicit PendingEvent(EventSink& sink) : sink_(sink), event_(sink.make()) {}
+  ~PendingEvent() {
+    if (event_) sink_.discard(event_);
+  }
+  PendingEvent(const PendingEvent&) = delete;
+  PendingEvent& operator=(const PendingEvent&) = delete;
+  Event* operator->() const { return event_; }
+  Event* take() { return std::exchange(event_, nullptr); }
+
+ private:
+  EventSink& sink_;
+  Event* event_;
 };
 
 }  // namespace gainz
