@@ -1,6 +1,7 @@
 // Services: what the embedding program lends to every part of one runtime: memory, a log line, workers. Nothing here is global.
 //
-// Owner: the runtime; outlives everything that holds a reference. Threads: allocate, release and log from any; parallel_for as ThreadPool.
+// Owner: the runtime; outlives everything that holds a reference. Threads: allocate, release and log from any; parallel_for as
+// ThreadPool.
 #pragma once
 
 #include <cstddef>
@@ -46,7 +47,9 @@ class Memory {
   void* data() const { return data_; }
   size_t size_bytes() const { return size_bytes_; }
   template <class T>
-  std::span<T> as() const { return {static_cast<T*>(data_), size_bytes_ / sizeof(T)}; }
+  std::span<T> as() const {
+    return {static_cast<T*>(data_), size_bytes_ / sizeof(T)};
+  }
 
  private:
   void swap(Memory& other) noexcept {

@@ -1,5 +1,5 @@
-// Status and Result: how every failure travels inside the runtime. A Status is a code and one sentence that names the thing, the
-// value and the limit. Value types, no owner; safe to move between threads.
+// Status and Result: how every failure travels inside the runtime. A Status is a code and one sentence that names the thing,
+// the value and the limit. Value types, no owner; safe to move between threads.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ enum class Code : int32_t {
   not_found = 3,             // a file, an id, a name
   out_of_device_memory = 4,  // evict and retry
   out_of_host_memory = 5,
-  busy = 6,                  // try again later
+  busy = 6,  // try again later
   cancelled = 7,
-  device_lost = 8,           // reopen the device or move the model
-  limit_exceeded = 9,        // a stated limit was crossed
-  internal = 10,             // our mistake
+  device_lost = 8,     // reopen the device or move the model
+  limit_exceeded = 9,  // a stated limit was crossed
+  internal = 10,       // our mistake
 };
 
 class [[nodiscard]] Status {
@@ -58,16 +58,16 @@ class [[nodiscard]] Result {
   Status status_;
 };
 
-#define GAINZ_TRY(expression) \
-  do { \
+#define GAINZ_TRY(expression)                                                                  \
+  do {                                                                                         \
     if (auto gainz_try_status = (expression); !gainz_try_status.ok()) return gainz_try_status; \
   } while (0)
 
 // GAINZ_ASSIGN(auto x, f()): x becomes the value, or the status is returned.
 #define GAINZ_ASSIGN(declaration, expression) GAINZ_ASSIGN_IMPL(GAINZ_CONCAT(gainz_result_, __LINE__), declaration, expression)
 #define GAINZ_ASSIGN_IMPL(result, declaration, expression) \
-  auto result = (expression); \
-  if (!result.ok()) return result.status(); \
+  auto result = (expression);                              \
+  if (!result.ok()) return result.status();                \
   declaration = std::move(result).value()
 #define GAINZ_CONCAT(a, b) GAINZ_CONCAT_IMPL(a, b)
 #define GAINZ_CONCAT_IMPL(a, b) a##b

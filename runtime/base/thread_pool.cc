@@ -35,7 +35,8 @@ Result<std::unique_ptr<ThreadPool>> ThreadPool::create(uint32_t num_threads) {
   std::unique_ptr<ThreadPool> pool(new ThreadPool(std::max(num_threads, 1u)));
   pool->threads_.reserve(pool->num_threads_);
   try {
-    for (uint32_t worker = 1; worker < pool->num_threads_; ++worker) pool->threads_.emplace_back([p = pool.get(), worker] { p->work(worker); });
+    for (uint32_t worker = 1; worker < pool->num_threads_; ++worker)
+      pool->threads_.emplace_back([p = pool.get(), worker] { p->work(worker); });
   } catch (const std::system_error& e) {
     return Status(Code::out_of_host_memory, "cannot start thread " + std::to_string(pool->threads_.size() + 1) + " of " +
                                                 std::to_string(num_threads - 1) + ": " + e.what());

@@ -1,11 +1,11 @@
 // ThreadPool: the workers behind parallel_for.
 //
-// A call hands out its chunks through one atomic word; the caller works too and waits only for chunks that were claimed, never for a
-// worker that did not come, so a core taken by somebody else costs no more than its own share. Workers spin for kSpinUs after work,
-// then sleep: an idle pool uses no processor.
+// A call hands out its chunks through one atomic word; the caller works too and waits only for chunks that were claimed, never
+// for a worker that did not come, so a core taken by somebody else costs no more than its own share. Workers spin for kSpinUs
+// after work, then sleep: an idle pool uses no processor.
 //
-// Owner: the runtime. Threads: parallel_for from any thread; while one call is running, a second one from another thread does its work
-// alone. Starting threads may fail with Status; nothing else does.
+// Owner: the runtime. Threads: parallel_for from any thread; while one call is running, a second one from another thread does
+// its work alone. Starting threads may fail with Status; nothing else does.
 #pragma once
 
 #include <atomic>
@@ -47,7 +47,8 @@ class ThreadPool {
   alignas(64) std::atomic<uint64_t> claim_{0};
   alignas(64) std::atomic<uint64_t> completed_{0};
   alignas(64) std::atomic<uint32_t> epoch_{0};
-  // The job: written before its number appears in claim_, read again only while a chunk of it is claimed or the claim will fail.
+  // The job: written before its number appears in claim_, read again only while a chunk of it is claimed or the claim will
+  // fail.
   std::atomic<Body> body_{nullptr};
   std::atomic<void*> arg_{nullptr};
   std::atomic<uint64_t> count_{0}, grain_{1}, num_chunks_{0};

@@ -23,7 +23,8 @@ struct Engine::Active : Sequence {
 };
 
 inline uint64_t now_us() {
-  return uint64_t(std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+  return uint64_t(
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
 }
 
 }  // namespace gainz

@@ -2,8 +2,8 @@
 
 namespace gainz {
 
-Result<Batch> Batch::create(const Services& services, const SchedulerLimits& limits, uint32_t num_groups, uint32_t max_pages_per_sequence,
-                            uint32_t vocab_size, uint32_t embedding_length) {
+Result<Batch> Batch::create(const Services& services, const SchedulerLimits& limits, uint32_t num_groups,
+                            uint32_t max_pages_per_sequence, uint32_t vocab_size, uint32_t embedding_length) {
   Batch batch;
   batch.vocab_size_ = vocab_size;
   batch.embedding_length_ = embedding_length;
@@ -40,7 +40,8 @@ const StepArrays& Batch::lay_out(const Schedule& schedule, const PagePool& pool,
     slot_spans_[g] = slots_[g];
     table_spans_[g] = {page_tables_[g].data(), schedule.items.size() * stride_};
   }
-  arrays_ = {tokens_, positions_, phases_, query_offsets_, context_lengths_, output_rows_, slot_spans_, table_spans_, stride_, nullptr, nullptr};
+  arrays_ = {tokens_,     positions_,   phases_, query_offsets_, context_lengths_, output_rows_,
+             slot_spans_, table_spans_, stride_, nullptr,        nullptr};
   if (want_logits && !rows_.empty()) arrays_.logits = static_cast<float*>(logits_.data());
   if (want_hidden && !rows_.empty()) arrays_.hidden = static_cast<float*>(hidden_.data());
   return arrays_;
@@ -56,7 +57,8 @@ void Batch::add_item(uint32_t index, const ScheduledTokens& item, const PagePool
     tokens_.push_back(s.tokens[i]);
     positions_.push_back(int32_t(i));
     phases_.push_back(s.phases[i]);
-    for (uint32_t g = 0; g < slots_.size(); ++g) slots_[g].push_back(pool.page(s.blocks[i / kPageTokens], g) * kPageTokens + i % kPageTokens);
+    for (uint32_t g = 0; g < slots_.size(); ++g)
+      slots_[g].push_back(pool.page(s.blocks[i / kPageTokens], g) * kPageTokens + i % kPageTokens);
   }
   query_offsets_.push_back(uint32_t(tokens_.size()));
   context_lengths_.push_back(s.num_computed + item.num_tokens);

@@ -20,14 +20,16 @@ struct BatchRow {
 
 class Batch {
  public:
-  static Result<Batch> create(const Services& services, const SchedulerLimits& limits, uint32_t num_groups, uint32_t max_pages_per_sequence,
-                              uint32_t vocab_size, uint32_t embedding_length);
+  static Result<Batch> create(const Services& services, const SchedulerLimits& limits, uint32_t num_groups,
+                              uint32_t max_pages_per_sequence, uint32_t vocab_size, uint32_t embedding_length);
   // The arrays of `schedule`; valid until the next call. want_logits, want_hidden: which outputs to compute.
   const StepArrays& lay_out(const Schedule& schedule, const PagePool& pool, bool want_logits, bool want_hidden);
 
   std::span<const BatchRow> rows() const { return rows_; }
   std::span<const float> logits(size_t row) const { return logits_.as<float>().subspan(row * vocab_size_, vocab_size_); }
-  std::span<const float> hidden(size_t row) const { return hidden_.as<float>().subspan(row * embedding_length_, embedding_length_); }
+  std::span<const float> hidden(size_t row) const {
+    return hidden_.as<float>().subspan(row * embedding_length_, embedding_length_);
+  }
 
  private:
   void add_item(uint32_t index, const ScheduledTokens& item, const PagePool& pool);

@@ -12,11 +12,13 @@ constexpr const char* kNoMemory = "out of host memory";
 
 }  // namespace
 
-Engine::Engine(std::unique_ptr<Model> model, std::shared_ptr<const Tokenizer> tokenizer, EventSink& sink, const EngineOptions& options)
+Engine::Engine(std::unique_ptr<Model> model, std::shared_ptr<const Tokenizer> tokenizer, EventSink& sink,
+               const EngineOptions& options)
     : options_(options), model_(std::move(model)), tokenizer_(std::move(tokenizer)), sink_(sink) {}
 
-Result<std::unique_ptr<Engine>> Engine::create(const Services& services, std::unique_ptr<Model> model, std::shared_ptr<const Tokenizer> tokenizer,
-                                               EventSink& sink, const EngineOptions& options) {
+Result<std::unique_ptr<Engine>> Engine::create(const Services& services, std::unique_ptr<Model> model,
+                                               std::shared_ptr<const Tokenizer> tokenizer, EventSink& sink,
+                                               const EngineOptions& options) {
   std::unique_ptr<Engine> engine(new Engine(std::move(model), std::move(tokenizer), sink, options));
   const SchedulerLimits& limits = options.limits;
   const ModelInfo& info = engine->model_->info();
@@ -24,7 +26,8 @@ Result<std::unique_ptr<Engine>> Engine::create(const Services& services, std::un
   GAINZ_ASSIGN(PagePool pool, PagePool::create(options.page_groups, options.secret));
   engine->pool_ = std::make_unique<PagePool>(std::move(pool));
   engine->scheduler_ = std::make_unique<Scheduler>(*engine->pool_, limits);
-  GAINZ_ASSIGN(engine->batch_, Batch::create(services, limits, uint32_t(options.page_groups.size()), max_pages, info.vocab_size, info.embedding_length));
+  GAINZ_ASSIGN(engine->batch_, Batch::create(services, limits, uint32_t(options.page_groups.size()), max_pages, info.vocab_size,
+                                             info.embedding_length));
   std::vector<uint32_t> num_pages;
   for (const auto& group : options.page_groups) num_pages.push_back(group.num_pages);
   const gainz_bucket bucket{sizeof(bucket), limits.batch_tokens, limits.max_sequences, limits.max_rows, max_pages, 0};
@@ -42,7 +45,8 @@ Engine::~Engine() {
   if (thread_.joinable()) thread_.join();
   in_flight_ = nullptr;
   for (auto& [id, active] : active_) end(*active, GAINZ_CANCELLED, GAINZ_FINISH_CANCELLED, "the model was unloaded");
-  for (const Request& request : commands_.submitted) refuse(request, GAINZ_CANCELLED, GAINZ_FINISH_CANCELLED, "the model was unloaded");
+  for (const Request& request : commands_.submitted)
+    refuse(request, GAINZ_CANCELLED, GAINZ_FINISH_CANCELLED, "the model was unloaded");
 }
 
 Status Engine::start() {
@@ -119,25 +123,31 @@ void Engine::take_commands() {
     }
   }
   for (const gainz_request_id id : taken_.cancelled)
-    if (const auto it = active_.find(id); it != active_.end()) end(*it->second, GAINZ_CANCELLED, GAINZ_FINISH_CANCELLED, "cancelled");
+    if (const auto it = active_.find(id); it != active_.end())
+      end(*it->second, GAINZ_CANCELLED, GAINZ_FINISH_CANCELLED, "cancelled");
   taken_.submitted.clear();
   taken_.cancelled.clear();
   if (num_deadlines_ == 0) return;
   const uint64_t now = now_us();
   for (auto& [id, active] : active_)
-    if (active->request.deadline_us != 0 && now >= active->request.deadline_us) end(*active, GAINZ_CANCELLED, GAINZ_FINISH_TIMEOUT, "the request's time is over");
+    if (active->request.deadline_us != 0 && now >= active->request.deadline_us)
+      end(*active, GAINZ_CANCELLED, GAINZ_FINISH_TIMEOUT, "the request's time is over");
 }
 
 void Engine::accept(Request& request) {
   if (lost_) return refuse(request, GAINZ_DEVICE_LOST, GAINZ_FINISH_ERROR, "the device was lost; load the model again");
   auto sampler = Sampler::create(request.sampling, int32_t(model_->info().vocab_size), tokenizer_->end_ids());
-  if (!sampler.ok()) return refuse(request, gainz_code(sampler.status().code()), GAINZ_FINISH_ERROR, sampler.status().message().c_str());
+  if (!sampler.ok())
+    return refuse(request, gainz_code(sampler.status().code()), GAINZ_FINISH_ERROR, sampler.status().message().c_str());
   auto stops = StopMatcher::create(request.stops);
-  if (!stops.ok()) return refuse(request, gainz_code(stops.status().code()), GAINZ_FINISH_ERROR, stops.status().message().c_str());
+  if (!stops.ok())
+    return refuse(request, gainz_code(stops.status().code()), GAINZ_FINISH_ERROR, stops.status().message().c_str());
 
   const uint32_t num_prompt = uint32_t(request.prompt.size());
   const uint32_t room = options_.context - num_prompt;
-  const uint32_t num_new = request.kind != GAINZ_REQUEST_GENERATE ? 0 : request.max_tokens < 0 ? room : std::min(room, uint32_t(request.max_tokens));
+  const uint32_t num_new = request.kind != GAINZ_REQUEST_GENERATE ? 0
+                           : request.max_tokens < 0               ? room
+                                                                  : std::min(room, uint32_t(request.max_tokens));
   const gainz_request_id id = request.id;
   ended_.reserve(active_.size() + 1);
   scheduler_->reserve(active_.size() + 1);
@@ -161,8 +171,10 @@ void Engine::accept(Request& request) {
   if (r.prompt_logprobs >= 0) active->all_rows_until = num_prompt - 1;
   if (r.kind == GAINZ_REQUEST_EMBED) {
     active->pooled.assign(model_->info().embedding_length, 0.0);
-    if (r.pooling == GAINZ_POOLING_MEAN) active->all_rows_until = num_prompt;
-    else active->rows = {num_prompt - 1};
+    if (r.pooling == GAINZ_POOLING_MEAN)
+      active->all_rows_until = num_prompt;
+    else
+      active->rows = {num_prompt - 1};
   } else if (r.kind == GAINZ_REQUEST_LOGITS) {
     active->rows = r.positions;
     active->one_by_one_from = num_prompt - r.num_generated_ids;
@@ -170,7 +182,8 @@ void Engine::accept(Request& request) {
   }
   Active& added = *active_.emplace(id, std::move(active)).first->second;
   num_deadlines_ += added.request.deadline_us != 0;
-  if (r.kind == GAINZ_REQUEST_GENERATE && num_new == 0 && r.prompt_logprobs < 0) return end(added, GAINZ_OK, GAINZ_FINISH_LENGTH, "");
+  if (r.kind == GAINZ_REQUEST_GENERATE && num_new == 0 && r.prompt_logprobs < 0)
+    return end(added, GAINZ_OK, GAINZ_FINISH_LENGTH, "");
   scheduler_->add(&added);
 }
 
@@ -179,7 +192,9 @@ void Engine::begin_step() {
   const Schedule& schedule = scheduler_->schedule();
   if (schedule.items.empty()) {
     // Only what can never run is left at the head: it asks for more pages than there are.
-    if (Sequence* first = scheduler_->first()) end(static_cast<Active&>(*first), GAINZ_OUT_OF_DEVICE_MEMORY, GAINZ_FINISH_ERROR, "the request needs more KV pages than there are");
+    if (Sequence* first = scheduler_->first())
+      end(static_cast<Active&>(*first), GAINZ_OUT_OF_DEVICE_MEMORY, GAINZ_FINISH_ERROR,
+          "the request needs more KV pages than there are");
     return;
   }
   in_flight_ = &schedule;

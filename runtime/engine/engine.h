@@ -1,10 +1,11 @@
 // Engine: one model at work for many requests.
 //
 // Before: gainz_submit hands it a Request. After: Events leave through the EventSink; exactly one of each request is the last.
-// A step: take commands, schedule, lay out, run slice by slice, sample, emit. Between slices commands are taken again, so that a cancel is
-// answered within one slice and a caller with a frame to draw gets its thread back.
+// A step: take commands, schedule, lay out, run slice by slice, sample, emit. Between slices commands are taken again, so that
+// a cancel is answered within one slice and a caller with a frame to draw gets its thread back.
 //
-// Owner: the runtime. Threads: submit, cancel and stats from any; tick from one at a time (the engine's own thread, if start() made one).
+// Owner: the runtime. Threads: submit, cancel and stats from any; tick from one at a time (the engine's own thread, if start()
+// made one).
 #pragma once
 
 #include <condition_variable>
@@ -22,17 +23,18 @@ namespace gainz {
 
 struct EngineOptions {
   SchedulerLimits limits;
-  uint32_t context = 0;                     // most tokens of one sequence
+  uint32_t context = 0;  // most tokens of one sequence
   std::vector<PageGroupLimits> page_groups;
-  uint32_t k_type = 0, v_type = 0;          // GAINZ_TYPE_*
+  uint32_t k_type = 0, v_type = 0;  // GAINZ_TYPE_*
   bool prefix_cache = true;
-  uint64_t secret = 0;                      // random; keys the prefix index
+  uint64_t secret = 0;  // random; keys the prefix index
 };
 
 class Engine {
  public:
-  static Result<std::unique_ptr<Engine>> create(const Services& services, std::unique_ptr<Model> model, std::shared_ptr<const Tokenizer> tokenizer,
-                                                EventSink& sink, const EngineOptions& options);
+  static Result<std::unique_ptr<Engine>> create(const Services& services, std::unique_ptr<Model> model,
+                                                std::shared_ptr<const Tokenizer> tokenizer, EventSink& sink,
+                                                const EngineOptions& options);
   ~Engine();  // stops the thread; every request still there ends as cancelled
 
   Status start();  // an engine thread of its own
@@ -53,7 +55,8 @@ class Engine {
     std::vector<gainz_request_id> cancelled;
   };
 
-  Engine(std::unique_ptr<Model> model, std::shared_ptr<const Tokenizer> tokenizer, EventSink& sink, const EngineOptions& options);
+  Engine(std::unique_ptr<Model> model, std::shared_ptr<const Tokenizer> tokenizer, EventSink& sink,
+         const EngineOptions& options);
   void thread_main();
   bool step(uint64_t deadline_us);
   void take_commands();
@@ -84,16 +87,16 @@ class Engine {
   Batch batch_;
 
   std::unordered_map<gainz_request_id, std::unique_ptr<Active>> active_;
-  std::vector<Active*> ended_;        // of the step in flight; freed when it is over
+  std::vector<Active*> ended_;  // of the step in flight; freed when it is over
   const Schedule* in_flight_ = nullptr;
   std::vector<gainz_page_copy> copies_;
-  bool lost_ = false;                 // the device: every request fails
-  bool busy_ = false;                 // the engine thread's: work was left by the last tick
+  bool lost_ = false;  // the device: every request fails
+  bool busy_ = false;  // the engine thread's: work was left by the last tick
   uint64_t num_accepted_ = 0;
-  uint32_t num_deadlines_ = 0;        // requests with one
+  uint32_t num_deadlines_ = 0;  // requests with one
   gainz_model_stats counts_{};
 
-  mutable std::mutex mutex_;          // guards what follows
+  mutable std::mutex mutex_;  // guards what follows
   std::condition_variable wake_;
   Commands commands_, taken_;
   bool stopping_ = false;

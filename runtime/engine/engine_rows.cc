@@ -20,7 +20,9 @@ double log_sum_exp(std::span<const float> x) {
 // The n best of a row as log-probabilities, best first, the lower id first among equals.
 void best_of_row(std::span<const float> logits, double lse, uint32_t n, std::vector<TokenLogprob>& out) {
   out.clear();
-  const auto better = [](const TokenLogprob& a, const TokenLogprob& b) { return a.logprob != b.logprob ? a.logprob > b.logprob : a.id < b.id; };
+  const auto better = [](const TokenLogprob& a, const TokenLogprob& b) {
+    return a.logprob != b.logprob ? a.logprob > b.logprob : a.id < b.id;
+  };
   for (size_t id = 0; id < logits.size() && n > 0; ++id) {
     const TokenLogprob candidate{int32_t(id), float(logits[id] - lse)};
     if (out.size() == n && !better(candidate, out.back())) continue;
@@ -39,7 +41,8 @@ void Engine::read_row(size_t row) {
   try {
     if (request.kind == GAINZ_REQUEST_EMBED) return read_hidden(active, row, where.token_index);
     if (request.kind == GAINZ_REQUEST_LOGITS) return read_logits(active, row, where.token_index);
-    if (request.prompt_logprobs >= 0 && where.token_index + 1 < active.num_prompt) read_prompt_logprob(active, row, where.token_index);
+    if (request.prompt_logprobs >= 0 && where.token_index + 1 < active.num_prompt)
+      read_prompt_logprob(active, row, where.token_index);
     if (active.sample_last && where.token_index + 1 == active.num_tokens()) read_generated(active, row);
   } catch (const std::bad_alloc&) {
     end(active, GAINZ_OUT_OF_HOST_MEMORY, GAINZ_FINISH_ERROR, "out of host memory");
@@ -60,7 +63,8 @@ void Engine::read_generated(Active& active, size_t row) {
 
   const Request& request = active.request;
   const auto& stop_ids = request.sampling.stop_token_ids;
-  const bool stop_id = (!request.sampling.ignore_eos && tokenizer_->is_end_of_generation(id)) || std::find(stop_ids.begin(), stop_ids.end(), id) != stop_ids.end();
+  const bool stop_id = (!request.sampling.ignore_eos && tokenizer_->is_end_of_generation(id)) ||
+                       std::find(stop_ids.begin(), stop_ids.end(), id) != stop_ids.end();
   const bool stop_text = !stop_id && active.stops.push(active.decoder.push(id), event->text);
   event->view.kind = GAINZ_EVENT_TOKEN;
   event->view.id = id;
@@ -70,8 +74,10 @@ void Engine::read_generated(Active& active, size_t row) {
 
   if (stop_id || stop_text) return end(active, GAINZ_OK, GAINZ_FINISH_STOP, "");
   const bool full = active.num_tokens() >= options_.context;
-  if (full || (request.max_tokens >= 0 && active.num_generated >= uint32_t(request.max_tokens))) return end(active, GAINZ_OK, GAINZ_FINISH_LENGTH, "");
-  if (request.preempt_after != 0 && active.num_generated == request.preempt_after && active.num_preemptions == 0) scheduler_->preempt(&active);
+  if (full || (request.max_tokens >= 0 && active.num_generated >= uint32_t(request.max_tokens)))
+    return end(active, GAINZ_OK, GAINZ_FINISH_LENGTH, "");
+  if (request.preempt_after != 0 && active.num_generated == request.preempt_after && active.num_preemptions == 0)
+    scheduler_->preempt(&active);
 }
 
 void Engine::read_prompt_logprob(Active& active, size_t row, uint32_t token_index) {

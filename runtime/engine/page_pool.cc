@@ -20,13 +20,15 @@ uint64_t mix(uint64_t h, uint64_t x) {
 
 Result<PagePool> PagePool::create(std::span<const PageGroupLimits> groups, uint64_t secret) {
   if (groups.empty() || groups.size() > kMaxPageGroups)
-    return Status(Code::unsupported, std::to_string(groups.size()) + " page groups, 1 to " + std::to_string(kMaxPageGroups) + " are possible");
+    return Status(Code::unsupported,
+                  std::to_string(groups.size()) + " page groups, 1 to " + std::to_string(kMaxPageGroups) + " are possible");
   PagePool pool;
   pool.groups_.assign(groups.begin(), groups.end());
   pool.secret_ = secret;
   uint32_t num_blocks = 0;
   for (const auto& group : groups) {
-    if (group.num_pages < 2) return Status(Code::invalid, "a page group of " + std::to_string(group.num_pages) + " pages, at least 2 are needed");
+    if (group.num_pages < 2)
+      return Status(Code::invalid, "a page group of " + std::to_string(group.num_pages) + " pages, at least 2 are needed");
     num_blocks = std::max(num_blocks, group.num_pages - 1);
     auto& pages = pool.free_pages_.emplace_back();
     pages.reserve(group.num_pages);
@@ -60,7 +62,8 @@ bool PagePool::can_allocate(uint32_t num_blocks) const {
 }
 
 bool PagePool::has_pages() const {
-  return !free_blocks_.empty() && std::all_of(free_pages_.begin(), free_pages_.end(), [](const auto& pages) { return !pages.empty(); });
+  return !free_blocks_.empty() &&
+         std::all_of(free_pages_.begin(), free_pages_.end(), [](const auto& pages) { return !pages.empty(); });
 }
 
 std::optional<BlockId> PagePool::allocate() {
@@ -137,7 +140,9 @@ std::optional<BlockId> PagePool::copy(BlockId source, std::vector<PageCopy>& out
 BlockId PagePool::find(uint64_t predecessor, std::span<const int32_t> tokens, uint32_t phases) const {
   for (BlockId id = buckets_[bucket(predecessor, tokens, phases)]; id != kNoBlock; id = blocks_[id].next_in_bucket) {
     const Block& block = blocks_[id];
-    if (block.predecessor == predecessor && block.phases == phases && std::equal(tokens.begin(), tokens.end(), block.tokens.begin(), block.tokens.end())) return id;
+    if (block.predecessor == predecessor && block.phases == phases &&
+        std::equal(tokens.begin(), tokens.end(), block.tokens.begin(), block.tokens.end()))
+      return id;
   }
   return kNoBlock;
 }

@@ -2,12 +2,12 @@
 //
 // Before: Scheduler asks for room. After: Batch writes the numbers into page tables; the plugin owns the bytes.
 //
-// A block is kPageTokens consecutive tokens of a sequence: one page in every page group. Blocks are counted references; a full block is
-// sealed into the prefix index under (its predecessor's uid, its tokens, its phases), and a block that nobody holds any more stays as
-// cache until its pages are needed, least recently used first. A uid names a whole prefix, so a hit that compares tokens and predecessor
-// is exact by induction; the first predecessor is a root made of the salt. The pool belongs to one model and one choice of KV types, which
-// are therefore part of every key.
-// A page of a windowed group may be dropped from a block once no query can see it.
+// A block is kPageTokens consecutive tokens of a sequence: one page in every page group. Blocks are counted references; a full
+// block is sealed into the prefix index under (its predecessor's uid, its tokens, its phases), and a block that nobody holds
+// any more stays as cache until its pages are needed, least recently used first. A uid names a whole prefix, so a hit that
+// compares tokens and predecessor is exact by induction; the first predecessor is a root made of the salt. The pool belongs to
+// one model and one choice of KV types, which are therefore part of every key. A page of a windowed group may be dropped from a
+// block once no query can see it.
 //
 // Owner: the Engine. Threads: one. Nothing is allocated after create.
 #pragma once
@@ -52,7 +52,8 @@ class PagePool {
   // A new block to write to with the contents of `source` as far as it has pages; adds the copies to be done. Empty: no room.
   std::optional<BlockId> copy(BlockId source, std::vector<PageCopy>& out_copies);
 
-  // Enters a full block into the index; returns the uid of the prefix that ends with it (that of an equal block, if there is one).
+  // Enters a full block into the index; returns the uid of the prefix that ends with it (that of an equal block, if there is
+  // one).
   uint64_t seal(BlockId block, uint64_t predecessor, std::span<const int32_t> tokens, uint32_t phases);
   // The sealed block of that content, not retained; kNoBlock if there is none.
   BlockId find(uint64_t predecessor, std::span<const int32_t> tokens, uint32_t phases) const;

@@ -6,7 +6,9 @@ namespace gainz {
 namespace {
 
 void insert_in_order(std::vector<Sequence*>& list, Sequence* sequence) {
-  list.insert(std::upper_bound(list.begin(), list.end(), sequence, [](const Sequence* a, const Sequence* b) { return a->before(*b); }), sequence);
+  list.insert(
+      std::upper_bound(list.begin(), list.end(), sequence, [](const Sequence* a, const Sequence* b) { return a->before(*b); }),
+      sequence);
 }
 
 uint32_t blocks_for(uint32_t num_tokens) { return (num_tokens + kPageTokens - 1) / kPageTokens; }
@@ -74,8 +76,10 @@ const Schedule& Scheduler::schedule() {
 // Puts the sequence into the step; false if it is not running any more.
 bool Scheduler::give_tokens(Sequence& s) {
   uint32_t n = std::min(s.num_remaining(), limits_.batch_tokens - out_.num_tokens);
-  if (s.num_computed >= s.one_by_one_from) n = std::min(n, 1u);
-  else n = std::min(n, s.one_by_one_from - s.num_computed);
+  if (s.num_computed >= s.one_by_one_from)
+    n = std::min(n, 1u);
+  else
+    n = std::min(n, s.one_by_one_from - s.num_computed);
   uint32_t num_rows = 0, num_tokens = 0;
   for (; num_tokens < n; ++num_tokens) {
     if (!s.wants_row(s.num_computed + num_tokens)) continue;
@@ -96,14 +100,16 @@ bool Scheduler::give_tokens(Sequence& s) {
   return true;
 }
 
-// Allocates the blocks for num_tokens more. A decode may push others out, and itself last; a prompt only those of lower priority.
+// Allocates the blocks for num_tokens more. A decode may push others out, and itself last; a prompt only those of lower
+// priority.
 bool Scheduler::make_room(Sequence& s, uint32_t num_tokens) {
   const uint32_t needed = blocks_for(s.num_computed + num_tokens);
   while (needed > s.blocks.size() && !pool_.can_allocate(needed - uint32_t(s.blocks.size()))) {
     drop_unseen_pages();
     if (pool_.can_allocate(needed - uint32_t(s.blocks.size()))) break;
     Sequence* victim = running_.back();
-    const bool scheduled = std::any_of(out_.items.begin(), out_.items.end(), [&](const auto& item) { return item.sequence == victim; });
+    const bool scheduled =
+        std::any_of(out_.items.begin(), out_.items.end(), [&](const auto& item) { return item.sequence == victim; });
     if (scheduled || (!s.is_decode() && victim->priority >= s.priority)) return false;
     preempt(victim);
     if (victim == &s) return false;
@@ -133,7 +139,9 @@ bool Scheduler::has_place(const Sequence& s) const {
 
 // What waits with a higher priority pushes out what runs with a lower one.
 void Scheduler::make_way() {
-  while (!waiting_.empty() && !running_.empty() && waiting_.front()->priority > running_.back()->priority && !has_place(*waiting_.front())) preempt(running_.back());
+  while (!waiting_.empty() && !running_.empty() && waiting_.front()->priority > running_.back()->priority &&
+         !has_place(*waiting_.front()))
+    preempt(running_.back());
 }
 
 void Scheduler::admit() {
@@ -186,8 +194,10 @@ uint32_t Scheduler::usable_prefix(const Sequence& s, uint32_t num_blocks, uint32
     if (window > 0)
       for (uint32_t b = (next + 1 > window ? next + 1 - window : 0) / kPageTokens; b < num_blocks; ++b)
         if (pool_.page(s.blocks[b], g) == 0) missing = b;
-    if (missing == kNoBlock) ++g;
-    else num_blocks = missing, g = 0;
+    if (missing == kNoBlock)
+      ++g;
+    else
+      num_blocks = missing, g = 0;
   }
   return num_blocks;
 }
@@ -198,7 +208,8 @@ void Scheduler::computed(const ScheduledTokens& item) {
   s.rows_from = std::max(s.rows_from, s.num_computed);
   if (!s.use_cache) return;
   for (; (s.num_sealed + 1) * kPageTokens <= s.num_computed; ++s.num_sealed)
-    s.prefix_uid = pool_.seal(s.blocks[s.num_sealed], s.prefix_uid, block_tokens(s, s.num_sealed), block_phases(s, s.num_sealed));
+    s.prefix_uid =
+        pool_.seal(s.blocks[s.num_sealed], s.prefix_uid, block_tokens(s, s.num_sealed), block_phases(s, s.num_sealed));
 }
 
 void Scheduler::drop_unseen_pages() {

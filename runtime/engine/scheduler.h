@@ -1,11 +1,10 @@
 // Scheduler: who runs in the next step, and with how many tokens. It knows counts and page numbers, never tensors.
 //
 // Before: Engine adds sequences. After: Batch lays out what schedule() decided.
-// Rules: sequences that generate go first, one token each, so that prefill never starves decode; what is left of the step's tokens goes
-// to prompts in chunks, higher priority and then earlier arrival first; then waiting sequences are admitted. When pages run out, cache is
-// evicted, then pages no window can see are taken back, then the last sequence in that order gives all its pages up and is recomputed
-// later.
-// Owner: the Engine. Threads: the engine's. In steady state nothing is allocated.
+// Rules: sequences that generate go first, one token each, so that prefill never starves decode; what is left of the step's
+// tokens goes to prompts in chunks, higher priority and then earlier arrival first; then waiting sequences are admitted. When
+// pages run out, cache is evicted, then pages no window can see are taken back, then the last sequence in that order gives all
+// its pages up and is recomputed later. Owner: the Engine. Threads: the engine's. In steady state nothing is allocated.
 #pragma once
 
 #include <vector>
@@ -39,8 +38,8 @@ class Scheduler {
   Scheduler(PagePool& pool, const SchedulerLimits& limits);
 
   void reserve(size_t num_sequences);  // room, so that nothing below fails for want of memory
-  void add(Sequence* sequence);     // waits to be admitted; not owned
-  void remove(Sequence* sequence);  // finished or cancelled: its blocks are released (full ones stay as cache)
+  void add(Sequence* sequence);        // waits to be admitted; not owned
+  void remove(Sequence* sequence);     // finished or cancelled: its blocks are released (full ones stay as cache)
   // Valid until the next call. Empty although something runs or waits: the first of it needs more pages than there are.
   const Schedule& schedule();
   void computed(const ScheduledTokens& item);  // the step has run: counts, seals full blocks

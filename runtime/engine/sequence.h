@@ -1,4 +1,5 @@
-// Sequence: one row of tokens on its way: what is known, what is computed, which blocks hold it, which rows its request wants to see.
+// Sequence: one row of tokens on its way: what is known, what is computed, which blocks hold it, which rows its request wants
+// to see.
 //
 // Before: Engine makes one of a Request. After: Scheduler gives it tokens to run, Batch lays them out, the Sampler adds to it.
 // Owner: the Engine. Threads: the engine's.
@@ -20,10 +21,10 @@ struct Sequence {
   int32_t priority = 0;  // higher runs first
   SequenceState state = SequenceState::waiting;
 
-  std::vector<int32_t> tokens;  // prompt, then generated
-  std::vector<uint8_t> phases;  // [tokens] GAINZ_PHASE_*; part of a token's history, kept in a replay
-  uint32_t num_computed = 0;    // tokens whose K and V are in pages
-  uint32_t num_cached = 0;      // of these, taken from the prefix cache at the first start
+  std::vector<int32_t> tokens;            // prompt, then generated
+  std::vector<uint8_t> phases;            // [tokens] GAINZ_PHASE_*; part of a token's history, kept in a replay
+  uint32_t num_computed = 0;              // tokens whose K and V are in pages
+  uint32_t num_cached = 0;                // of these, taken from the prefix cache at the first start
   uint32_t one_by_one_from = UINT32_MAX;  // tokens from this index on run alone in their step
   uint32_t num_preemptions = 0;
   bool started = false;
@@ -45,10 +46,13 @@ struct Sequence {
   uint32_t num_remaining() const { return num_tokens() - num_computed; }
   bool is_decode() const { return num_remaining() == 1 && num_computed > 0; }
   bool wants_row(uint32_t i) const {
-    return i >= rows_from && (i < all_rows_until || (sample_last && i + 1 == num_tokens()) || std::binary_search(rows.begin(), rows.end(), i));
+    return i >= rows_from &&
+           (i < all_rows_until || (sample_last && i + 1 == num_tokens()) || std::binary_search(rows.begin(), rows.end(), i));
   }
   // Runs before the other when both could.
-  bool before(const Sequence& other) const { return priority != other.priority ? priority > other.priority : arrival < other.arrival; }
+  bool before(const Sequence& other) const {
+    return priority != other.priority ? priority > other.priority : arrival < other.arrival;
+  }
 };
 
 }  // namespace gainz

@@ -5,7 +5,9 @@
 
 namespace gainz::probe {
 
-Status wrong_type(std::string_view name, const char* expected) { return {Code::invalid, std::string(name) + " must be " + expected}; }
+Status wrong_type(std::string_view name, const char* expected) {
+  return {Code::invalid, std::string(name) + " must be " + expected};
+}
 
 bool Fields::has(std::string_view name) { return raw(name) != nullptr; }
 
@@ -82,7 +84,8 @@ Status Fields::json_text(std::string_view name, std::string& out) {
 Status Fields::unknown() const {
   for (const auto& [key, value] : object_) {
     const std::string_view name = key;
-    if (name != "op" && name != "id" && std::find(known_.begin(), known_.end(), name) == known_.end()) return {Code::invalid, "unknown field \"" + std::string(name) + "\""};
+    if (name != "op" && name != "id" && std::find(known_.begin(), known_.end(), name) == known_.end())
+      return {Code::invalid, "unknown field \"" + std::string(name) + "\""};
   }
   return {};
 }
@@ -116,7 +119,8 @@ Status read_sampling(Fields& fields, SamplingFields& out) {
     for (const auto& [key, value] : bias->get_object()) {
       int32_t id = 0;
       const auto parsed = std::from_chars(key.data(), key.data() + key.size(), id);
-      if (parsed.ec != std::errc() || parsed.ptr != key.data() + key.size() || !value.is_number()) return wrong_type("logit_bias", "an object of token id to number");
+      if (parsed.ec != std::errc() || parsed.ptr != key.data() + key.size() || !value.is_number())
+        return wrong_type("logit_bias", "an object of token id to number");
       out.logit_bias.push_back({id, float(value.to_number<double>())});
     }
   }

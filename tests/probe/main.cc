@@ -12,12 +12,15 @@ namespace {
 constexpr size_t kMaxLineBytes = size_t{256} << 20;
 
 constexpr std::pair<std::string_view, Operation> kOperations[] = {
-    {"tokenize", tokenize}, {"detokenize", detokenize}, {"render", render}, {"load", load},     {"logits", logits},
-    {"generate", generate}, {"embed", embed},           {"sample", sample}, {"dequantize", dequantize}, {"limits", limits},
+    {"tokenize", tokenize},     {"detokenize", detokenize}, {"render", render}, {"load", load},
+    {"logits", logits},         {"generate", generate},     {"embed", embed},   {"sample", sample},
+    {"dequantize", dequantize}, {"limits", limits},
 };
 
 Status answer_line(Session& session, const std::string& line, json::object& answer) {
-  if (line.size() > kMaxLineBytes) return {Code::limit_exceeded, "a line of " + std::to_string(line.size()) + " bytes, at most " + std::to_string(kMaxLineBytes)};
+  if (line.size() > kMaxLineBytes)
+    return {Code::limit_exceeded,
+            "a line of " + std::to_string(line.size()) + " bytes, at most " + std::to_string(kMaxLineBytes)};
   json::error_code error;
   json::parse_options options;
   options.max_depth = 128;
@@ -65,7 +68,8 @@ void serve(std::istream& in, std::ostream& out) {
 int main(int argc, char** argv) {
   if (argc > 1) {
     const bool help = std::string_view(argv[1]) == "--help";
-    std::fputs("gainz-probe: reads JSON lines on standard input, answers on standard output (docs/probe.md)\n", help ? stdout : stderr);
+    std::fputs("gainz-probe: reads JSON lines on standard input, answers on standard output (docs/probe.md)\n",
+               help ? stdout : stderr);
     return help ? 0 : 2;
   }
   std::ios::sync_with_stdio(false);

@@ -16,7 +16,8 @@ class Fill {
   ~Fill() {
     for (const auto id : ids_) (void)gainz_cancel(open_.runtime, id);
     for (const auto id : ids_)
-      for (const gainz_event* event = nullptr; gainz_poll(open_.runtime, id, -1, &event) == GAINZ_OK;) gainz_event_release(open_.runtime, event);
+      for (const gainz_event* event = nullptr; gainz_poll(open_.runtime, id, -1, &event) == GAINZ_OK;)
+        gainz_event_release(open_.runtime, event);
   }
 
   // Starts them and waits until each has made a token.
@@ -36,7 +37,8 @@ class Fill {
       config.sampling.has_seed = 1;
       gainz_request_id id = 0;
       char error[512];
-      if (const gainz_code code = gainz_submit(open_.runtime, &config, &id, error, sizeof(error)); code != GAINZ_OK) return {Code(code), error};
+      if (const gainz_code code = gainz_submit(open_.runtime, &config, &id, error, sizeof(error)); code != GAINZ_OK)
+        return {Code(code), error};
       ids_.push_back(id);
     }
     for (const auto id : ids_) {
@@ -61,10 +63,12 @@ template <class Take>
 Status run_request(const Session::OpenModel& open, const gainz_request_config& config, Take take) {
   char error[1024];
   gainz_request_id id = 0;
-  if (const gainz_code code = gainz_submit(open.runtime, &config, &id, error, sizeof(error)); code != GAINZ_OK) return {Code(code), error};
+  if (const gainz_code code = gainz_submit(open.runtime, &config, &id, error, sizeof(error)); code != GAINZ_OK)
+    return {Code(code), error};
   for (;;) {
     const gainz_event* event = nullptr;
-    if (const gainz_code code = gainz_poll(open.runtime, id, -1, &event); code != GAINZ_OK) return {Code(code), "polling failed"};
+    if (const gainz_code code = gainz_poll(open.runtime, id, -1, &event); code != GAINZ_OK)
+      return {Code(code), "polling failed"};
     const bool last = event->kind == GAINZ_EVENT_DONE;
     Status status;
     if (last && event->code != GAINZ_OK) status = Status(Code(event->code), event->error);
@@ -99,7 +103,8 @@ json::object row_json(const gainz_event& event, uint32_t top, const std::vector<
   std::vector<int32_t> order(n);
   for (size_t i = 0; i < n; ++i) order[i] = int32_t(i);
   const size_t count = std::min<size_t>(top, n);
-  std::partial_sort(order.begin(), order.begin() + long(count), order.end(), [&](int32_t a, int32_t b) { return row[a] != row[b] ? row[a] > row[b] : a < b; });
+  std::partial_sort(order.begin(), order.begin() + long(count), order.end(),
+                    [&](int32_t a, int32_t b) { return row[a] != row[b] ? row[a] > row[b] : a < b; });
   order.resize(count);
   json::array logits, pick_logits;
   for (const int32_t id : order) logits.push_back(row[id]);
@@ -113,7 +118,9 @@ json::object row_json(const gainz_event& event, uint32_t top, const std::vector<
 
 Status check_ids(const std::vector<int32_t>& ids, const char* name, uint32_t vocab_size) {
   for (const int32_t id : ids)
-    if (id < 0 || uint32_t(id) >= vocab_size) return {Code::invalid, std::string(name) + ": " + std::to_string(id) + " is not in the vocabulary of " + std::to_string(vocab_size)};
+    if (id < 0 || uint32_t(id) >= vocab_size)
+      return {Code::invalid,
+              std::string(name) + ": " + std::to_string(id) + " is not in the vocabulary of " + std::to_string(vocab_size)};
   return {};
 }
 
@@ -142,7 +149,8 @@ Status read_generate(Fields& fields, GenerateFields& g) {
   GAINZ_TRY(fields.boolean("cache", g.cache));
   GAINZ_TRY(fields.integer("preempt_after", g.preempt_after));
   GAINZ_TRY(read_sampling(fields, g.sampling));
-  if (!g.speculation.empty() && g.speculation != "none") return {Code::unsupported, "speculation \"" + g.speculation + "\" is not available; there is none"};
+  if (!g.speculation.empty() && g.speculation != "none")
+    return {Code::unsupported, "speculation \"" + g.speculation + "\" is not available; there is none"};
   return {};
 }
 
@@ -182,7 +190,8 @@ Status logits(Session& session, Fields& fields, json::object& answer) {
   GAINZ_TRY(fields.integer("preempt_after", preempt_after));
   GAINZ_TRY(fields.unknown());
   if (ids.empty()) return {Code::invalid, "ids must not be empty"};
-  if (has_num_prompt && (num_prompt == 0 || num_prompt > ids.size())) return {Code::invalid, "num_prompt is " + std::to_string(num_prompt) + ", it must be 1 to the number of ids"};
+  if (has_num_prompt && (num_prompt == 0 || num_prompt > ids.size()))
+    return {Code::invalid, "num_prompt is " + std::to_string(num_prompt) + ", it must be 1 to the number of ids"};
   if (positions.empty()) positions = {int32_t(ids.size()) - 1};
   GAINZ_ASSIGN(const auto open, session.model(key));
   GAINZ_TRY(check_ids(pick, "pick", open.info.vocab_size));

@@ -16,8 +16,11 @@ constexpr uint32_t kMaxDraws = 10'000'000;
 constexpr size_t kMaxHexBytes = size_t{16} << 20;
 
 Status read_hex(const std::string& hex, std::vector<uint8_t>& out) {
-  if (hex.size() % 2 != 0 || hex.size() / 2 > kMaxHexBytes) return {Code::invalid, "bytes must be an even number of hex digits, at most " + std::to_string(2 * kMaxHexBytes)};
-  const auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; };
+  if (hex.size() % 2 != 0 || hex.size() / 2 > kMaxHexBytes)
+    return {Code::invalid, "bytes must be an even number of hex digits, at most " + std::to_string(2 * kMaxHexBytes)};
+  const auto digit = [](char c) {
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+  };
   for (size_t i = 0; i < hex.size(); i += 2) {
     const int high = digit(hex[i]), low = digit(hex[i + 1]);
     if (high < 0 || low < 0) return {Code::invalid, "bytes must be hex digits"};
@@ -63,15 +66,19 @@ Status sample(Session&, Fields& fields, json::object& answer) {
   GAINZ_TRY(fields.ids("prompt_history", prompt_history));
   GAINZ_TRY(fields.ids("end_ids", end_ids));
   GAINZ_TRY(fields.integer("draws", draws));
-  if (draws > kMaxDraws) return {Code::limit_exceeded, "draws is " + std::to_string(draws) + ", at most " + std::to_string(kMaxDraws)};
+  if (draws > kMaxDraws)
+    return {Code::limit_exceeded, "draws is " + std::to_string(draws) + ", at most " + std::to_string(kMaxDraws)};
   const json::value* list = fields.raw("logits");
   GAINZ_TRY(fields.unknown());
   if (!list || !list->is_array()) return wrong_type("logits", "a list of numbers");
   std::vector<float> logits;
   for (const json::value& item : list->get_array()) {
-    if (item.is_string() && item.get_string() == "-inf") logits.push_back(-INFINITY);
-    else if (item.is_number()) logits.push_back(float(item.to_number<double>()));
-    else return wrong_type("logits", "a list of numbers");
+    if (item.is_string() && item.get_string() == "-inf")
+      logits.push_back(-INFINITY);
+    else if (item.is_number())
+      logits.push_back(float(item.to_number<double>()));
+    else
+      return wrong_type("logits", "a list of numbers");
   }
   GAINZ_ASSIGN(Sampler sampler, Sampler::create(params_of(sampling), int32_t(logits.size()), end_ids));
   sampler.observe_prompt(prompt_history);
@@ -102,9 +109,12 @@ Status dequantize(Session&, Fields& fields, json::object& answer) {
   if (!type->usable) return {Code::unsupported, "type " + type_name + " is known but not usable"};
   std::vector<uint8_t> bytes;
   GAINZ_TRY(read_hex(hex, bytes));
-  if (bytes.size() % type->block_bytes != 0) return {Code::invalid, std::to_string(bytes.size()) + " bytes are not whole blocks of " + std::to_string(type->block_bytes)};
+  if (bytes.size() % type->block_bytes != 0)
+    return {Code::invalid,
+            std::to_string(bytes.size()) + " bytes are not whole blocks of " + std::to_string(type->block_bytes)};
   std::vector<float> values(bytes.size() / type->block_bytes * type->block_elements);
-  if (!reference::dequantize_row(type->number, bytes.data(), values.data(), values.size())) return {Code::internal, "type " + type_name + " cannot be dequantized"};
+  if (!reference::dequantize_row(type->number, bytes.data(), values.data(), values.size()))
+    return {Code::internal, "type " + type_name + " cannot be dequantized"};
   json::array out;
   for (const float value : values) out.push_back(number(value));
   answer["values"] = std::move(out);

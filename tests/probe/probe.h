@@ -1,5 +1,5 @@
-// gainz-probe: JSON lines in, JSON lines out, so that any script can point its own vectors at the runtime's parts. Built with the tests,
-// installed nowhere. Threads: one.
+// gainz-probe: JSON lines in, JSON lines out, so that any script can point its own vectors at the runtime's parts. Built with
+// the tests, installed nowhere. Threads: one.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -21,7 +21,7 @@ class Fields {
   explicit Fields(const json::object& object) : object_(object) {}
 
   bool has(std::string_view name);
-  Status string(std::string_view name, std::string& out);   // leaves `out` where the field is absent
+  Status string(std::string_view name, std::string& out);  // leaves `out` where the field is absent
   Status boolean(std::string_view name, bool& out);
   Status number(std::string_view name, double& out);
   Status real(std::string_view name, float& out);

@@ -63,7 +63,8 @@ Status Session::read_model_key(Fields& fields, ModelKey& key) {
   GAINZ_TRY(fields.integer("threads", key.threads));
   GAINZ_TRY(fields.integer("chunk", key.chunk));
   GAINZ_TRY(fields.integer("fill", key.fill));
-  if (key.chunk == 0 || key.chunk > 4096) return {Code::limit_exceeded, "chunk is " + std::to_string(key.chunk) + ", it must be 1 to 4096"};
+  if (key.chunk == 0 || key.chunk > 4096)
+    return {Code::limit_exceeded, "chunk is " + std::to_string(key.chunk) + ", it must be 1 to 4096"};
   if (key.fill > 63) return {Code::limit_exceeded, "fill is " + std::to_string(key.fill) + ", at most 63"};
   return {};
 }
@@ -81,7 +82,8 @@ Result<Session::OpenModel> Session::model(const ModelKey& key) {
     config.num_threads = key.threads;
     config.cpu_isa = std::getenv("GAINZ_CPU_ISA");
     if (config.cpu_isa && !*config.cpu_isa) config.cpu_isa = nullptr;
-    if (const gainz_code code = gainz_runtime_create(&config, &runtime, error, sizeof(error)); code != GAINZ_OK) return Status(Code(code), error);
+    if (const gainz_code code = gainz_runtime_create(&config, &runtime, error, sizeof(error)); code != GAINZ_OK)
+      return Status(Code(code), error);
   }
   gainz_model_config config;
   gainz_model_config_init(&config);
@@ -94,7 +96,8 @@ Result<Session::OpenModel> Session::model(const ModelKey& key) {
   config.batch_tokens = key.chunk + key.fill;  // the others take one token each
   OpenModel open{runtime};
   open.info.struct_size = sizeof(open.info);
-  if (const gainz_code code = gainz_model_load(runtime, &config, &open.id, error, sizeof(error)); code != GAINZ_OK) return Status(Code(code), error);
+  if (const gainz_code code = gainz_model_load(runtime, &config, &open.id, error, sizeof(error)); code != GAINZ_OK)
+    return Status(Code(code), error);
   (void)gainz_model_get(runtime, open.id, &open.info);
   models_[key] = open;
   return open;

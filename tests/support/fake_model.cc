@@ -51,7 +51,8 @@ Status FakeModel::prepare(uint32_t, uint32_t, std::span<const uint32_t> num_page
 
 Status FakeModel::copy_pages(uint32_t group, std::span<const gainz_page_copy> copies) {
   for (const auto& copy : copies)
-    std::copy_n(pages_[group].begin() + copy.source * kPageTokens, kPageTokens, pages_[group].begin() + copy.target * kPageTokens);
+    std::copy_n(pages_[group].begin() + copy.source * kPageTokens, kPageTokens,
+                pages_[group].begin() + copy.target * kPageTokens);
   return {};
 }
 
@@ -65,8 +66,10 @@ Status FakeModel::begin(const StepArrays& step) {
 // What the ABI promises a plugin.
 void FakeModel::check_step(const StepArrays& step) {
   const size_t num_tokens_in_step = step.tokens.size(), num_sequences = step.context_lengths.size();
-  bool ok = num_tokens_in_step > 0 && num_tokens_in_step <= bucket_.max_tokens && num_sequences <= bucket_.max_sequences && step.output_rows.size() <= bucket_.max_output_rows;
-  ok &= step.query_offsets.size() == num_sequences + 1 && step.query_offsets.back() == num_tokens_in_step && step.phases.size() == num_tokens_in_step;
+  bool ok = num_tokens_in_step > 0 && num_tokens_in_step <= bucket_.max_tokens && num_sequences <= bucket_.max_sequences &&
+            step.output_rows.size() <= bucket_.max_output_rows;
+  ok &= step.query_offsets.size() == num_sequences + 1 && step.query_offsets.back() == num_tokens_in_step &&
+        step.phases.size() == num_tokens_in_step;
   for (size_t s = 0; ok && s < num_sequences; ++s)
     for (uint32_t i = step.query_offsets[s]; i < step.query_offsets[s + 1]; ++i)
       ok &= uint32_t(step.positions[i]) == step.context_lengths[s] - (step.query_offsets[s + 1] - i);
@@ -111,7 +114,8 @@ void FakeModel::compute_row(const StepArrays& step, size_t row) {
     std::copy(logits.begin(), logits.end(), step.logits + row * info_.vocab_size);
   }
   if (step.hidden)
-    for (uint32_t i = 0; i < info_.embedding_length; ++i) step.hidden[row * info_.embedding_length + i] = float(position) + float(i) / 4;
+    for (uint32_t i = 0; i < info_.embedding_length; ++i)
+      step.hidden[row * info_.embedding_length + i] = float(position) + float(i) / 4;
 }
 
 }  // namespace gainz

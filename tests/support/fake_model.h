@@ -1,5 +1,5 @@
-// FakeModel: a Model without weights that keeps token ids in its pages and makes each row of logits from the ids it finds there. So a wrong
-// slot, page, copy or window shows as a wrong token. Threads: as Model.
+// FakeModel: a Model without weights that keeps token ids in its pages and makes each row of logits from the ids it finds
+// there. So a wrong slot, page, copy or window shows as a wrong token. Threads: as Model.
 #pragma once
 
 #include <atomic>
@@ -30,10 +30,10 @@ class FakeModel : public Model {
   uint32_t num_slices() const override { return slices; }
 
   uint32_t slices = 3;
-  Status fail_next;                      // what the next advance() answers, once
+  Status fail_next;  // what the next advance() answers, once
   std::atomic<uint64_t> num_steps{0}, num_tokens{0}, num_faults{0};
   std::atomic<uint32_t> most_sequences{0};
-  std::atomic<bool> hold{false};         // advance() waits while this is set
+  std::atomic<bool> hold{false};  // advance() waits while this is set
 
  private:
   void check_step(const StepArrays& step);

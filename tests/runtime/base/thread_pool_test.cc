@@ -43,7 +43,10 @@ TEST(ThreadPool, ManyShortCallsInARow) {
   ASSERT_TRUE(pool.ok());
   std::atomic<uint64_t> total{0};
   for (int call = 0; call < 20000; ++call) {
-    (*pool)->parallel_for(4, 1, [](void* arg, uint64_t begin, uint64_t, uint32_t) { static_cast<std::atomic<uint64_t>*>(arg)->fetch_add(begin + 1); }, &total);
+    (*pool)->parallel_for(
+        4, 1,
+        [](void* arg, uint64_t begin, uint64_t, uint32_t) { static_cast<std::atomic<uint64_t>*>(arg)->fetch_add(begin + 1); },
+        &total);
     ASSERT_EQ(total.load(), uint64_t(call + 1) * 10);
   }
 }
@@ -54,7 +57,9 @@ TEST(ThreadPool, SecondCallerWorksAlone) {
   std::atomic<uint64_t> total{0};
   auto hammer = [&] {
     for (int call = 0; call < 2000; ++call)
-      (*pool)->parallel_for(8, 1, [](void* arg, uint64_t b, uint64_t e, uint32_t) { static_cast<std::atomic<uint64_t>*>(arg)->fetch_add(e - b); }, &total);
+      (*pool)->parallel_for(
+          8, 1, [](void* arg, uint64_t b, uint64_t e, uint32_t) { static_cast<std::atomic<uint64_t>*>(arg)->fetch_add(e - b); },
+          &total);
   };
   std::thread other(hammer);
   hammer();
@@ -66,7 +71,8 @@ TEST(ThreadPool, IdleUsesNoProcessor) {
   auto pool = ThreadPool::create(4);
   ASSERT_TRUE(pool.ok());
   int dummy = 0;
-  (*pool)->parallel_for(16, 1, [](void*, uint64_t, uint64_t, uint32_t) {}, &dummy);
+  (*pool)->parallel_for(
+      16, 1, [](void*, uint64_t, uint64_t, uint32_t) {}, &dummy);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   timespec before{}, after{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);

@@ -1,5 +1,5 @@
-// The engine over a model that keeps token ids in its pages (support/fake_model.h): whatever happens to a request, its tokens are those of
-// the same request alone.
+// The engine over a model that keeps token ids in its pages (support/fake_model.h): whatever happens to a request, its tokens
+// are those of the same request alone.
 #include "engine/engine.h"
 
 #include <gtest/gtest.h>
@@ -107,7 +107,8 @@ class EngineTest : public testing::Test {
   }
 
   void run_all() {
-    for (int i = 0; i < 100000 && engine->tick(0); ++i) {}
+    for (int i = 0; i < 100000 && engine->tick(0); ++i) {
+    }
     EXPECT_EQ(model->num_faults, 0u);
   }
 
@@ -136,7 +137,8 @@ TEST_F(EngineTest, ManySequencesOfManyLengthsShareBatches) {
   std::map<gainz_request_id, uint32_t> seeds;
   for (uint32_t i = 0; i < 40; ++i) seeds[submit(request(prompt(i, 1 + i * 7 % 150), 24))] = i;
   run_all();
-  for (const auto& [id, i] : seeds) EXPECT_EQ(sink.answers[id].ids, expected(prompt(i, 1 + i * 7 % 150), 24)) << "request " << i;
+  for (const auto& [id, i] : seeds)
+    EXPECT_EQ(sink.answers[id].ids, expected(prompt(i, 1 + i * 7 % 150), 24)) << "request " << i;
   EXPECT_EQ(model->most_sequences, 16u);
 }
 
@@ -255,8 +257,10 @@ TEST_F(EngineTest, RandomTrafficUnderPressure) {
       r.preempt_after = random() % 4 == 0 ? random() % 20 : 0;
       r.use_cache = random() % 5 != 0;
       const auto id = submit(std::move(r));
-      if (random() % 8 == 0) cancelled.push_back(id);
-      else wanted[id] = {ids, count};
+      if (random() % 8 == 0)
+        cancelled.push_back(id);
+      else
+        wanted[id] = {ids, count};
       for (uint32_t n = random() % 6; n > 0; --n) engine->tick(0);
       if (!cancelled.empty() && random() % 2) engine->cancel(cancelled.back());
     }
@@ -352,7 +356,8 @@ TEST_F(EngineTest, LogitsAtPositionsAlsoAmongGeneratedIds) {
   const auto id = submit(std::move(r));
   run_all();
   ASSERT_EQ(sink.answers[id].logits.size(), 6u);
-  for (const auto& [position, row] : sink.answers[id].logits) EXPECT_EQ(row, FakeModel::logits_after(std::span(ids).first(position + 1), kVocab)) << position;
+  for (const auto& [position, row] : sink.answers[id].logits)
+    EXPECT_EQ(row, FakeModel::logits_after(std::span(ids).first(position + 1), kVocab)) << position;
   EXPECT_EQ(sink.answers[filler].ids, expected(prompt(9, 50), 100));
 }
 

@@ -121,7 +121,8 @@ TEST(PagePool, RandomUseKeepsTheBooks) {
       }
     }
     if (random() % 16 == 0)
-      if (const BlockId found = pool.find(pool.root(""), tokens(int32_t(random() % 20)), 0); found != kNoBlock) pool.retain(found), held.push_back(found);
+      if (const BlockId found = pool.find(pool.root(""), tokens(int32_t(random() % 20)), 0); found != kNoBlock)
+        pool.retain(found), held.push_back(found);
     std::map<uint32_t, BlockId> owner;
     for (const BlockId block : held) {
       const auto [it, added] = owner.emplace(pool.page(block, 0), block);
