@@ -39,7 +39,8 @@ Result<Blueprint> build_model(const Gguf& file) {
     if (a.name == *name) found = &a;
     known += (known.empty() ? "" : ", ") + std::string(a.name);
   }
-  if (found == nullptr) return Status(Code::unsupported, "architecture " + std::string(name->substr(0, 64)) + " is not known; there are: " + known);
+  if (found == nullptr)
+    return Status(Code::unsupported, "architecture " + std::string(name->substr(0, 64)) + " is not known; there are: " + known);
   Keys keys(file, std::string(*name));
   Blueprint out;
   GAINZ_ASSIGN(out.hyper, read_hyperparameters(file, keys));
@@ -68,8 +69,11 @@ Status Builder::plan_pages(const std::vector<uint32_t>& windows) {
     place_in_group_.push_back(shapes[g].num_layers++);
   }
   if (shapes.size() > kMaxModelPageGroups)
-    return {Code::limit_exceeded, "the layers have " + std::to_string(shapes.size()) + " combinations of window and attention.head_count_kv; at most " + std::to_string(kMaxModelPageGroups) + " are allowed"};
-  for (const Shape& s : shapes) graph.page_group({sizeof(gainz_page_group), s.num_layers, s.num_kv_heads, hyper.k_head_dim, hyper.v_head_dim, s.window});
+    return {Code::limit_exceeded, "the layers have " + std::to_string(shapes.size()) +
+                                      " combinations of window and attention.head_count_kv; at most " +
+                                      std::to_string(kMaxModelPageGroups) + " are allowed"};
+  for (const Shape& s : shapes)
+    graph.page_group({sizeof(gainz_page_group), s.num_layers, s.num_kv_heads, hyper.k_head_dim, hyper.v_head_dim, s.window});
   return {};
 }
 
@@ -78,11 +82,17 @@ void Builder::begin_layer(uint32_t layer) {
   graph.set_layer(layer);
 }
 
-std::string Builder::tensor_name(const char* name, const char* suffix) const { return "blk." + std::to_string(layer_) + "." + name + suffix; }
+std::string Builder::tensor_name(const char* name, const char* suffix) const {
+  return "blk." + std::to_string(layer_) + "." + name + suffix;
+}
 
-ValueId Builder::embed() { return graph.embed(tensors.matrix("token_embd.weight", {hyper.embedding_length, hyper.vocab_size})); }
+ValueId Builder::embed() {
+  return graph.embed(tensors.matrix("token_embd.weight", {hyper.embedding_length, hyper.vocab_size}));
+}
 
-ValueId Builder::matrix(const char* name, std::vector<uint64_t> dims) { return tensors.matrix(tensor_name(name, ".weight"), std::move(dims)); }
+ValueId Builder::matrix(const char* name, std::vector<uint64_t> dims) {
+  return tensors.matrix(tensor_name(name, ".weight"), std::move(dims));
+}
 
 ValueId Builder::norm(ValueId x, const char* name) {
   return graph.rmsnorm(x, tensors.vector(tensor_name(name, ".weight"), hyper.embedding_length), hyper.norm_epsilon);
@@ -106,14 +116,23 @@ ValueId Builder::rope(ValueId x, gainz_rope_attr attr, uint32_t num_heads, Value
 }
 
 ValueId Builder::attend(ValueId q, ValueId k, ValueId v, float scale, float softcap) {
-  const gainz_attention_attr attr{sizeof(gainz_attention_attr), group_of_layer_[layer_], place_in_group_[layer_], num_heads(), num_kv_heads(), hyper.k_head_dim,
-                                  hyper.v_head_dim, windows_[layer_], scale, softcap};
+  const gainz_attention_attr attr{sizeof(gainz_attention_attr),
+                                  group_of_layer_[layer_],
+                                  place_in_group_[layer_],
+                                  num_heads(),
+                                  num_kv_heads(),
+                                  hyper.k_head_dim,
+                                  hyper.v_head_dim,
+                                  windows_[layer_],
+                                  scale,
+                                  softcap};
   graph.kv_write(k, v, attr);
   return graph.attention(q, attr);
 }
 
 ValueId Builder::gated_feed_forward(ValueId x, uint32_t activation, Bias bias) {
-  if (feed_forward_length() == 0) tensors.fail({Code::invalid, "key " + hyper.architecture + ".feed_forward_length is missing or 0"});
+  if (feed_forward_length() == 0)
+    tensors.fail({Code::invalid, "key " + hyper.architecture + ".feed_forward_length is missing or 0"});
   const ValueId gate = linear(x, "ffn_gate", feed_forward_length(), bias);
   const ValueId up = linear(x, "ffn_up", feed_forward_length(), bias);
   return linear(graph.gated_activation(gate, up, activation), "ffn_down", hyper.embedding_length, bias);

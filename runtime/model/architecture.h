@@ -1,8 +1,8 @@
 // Architecture: from a model file to its graph. One builder an architecture, in architectures/; each reads like its paper.
 //
 // Every key "<architecture>.*" and every tensor of the file is used, or named in an error: nothing is ignored in silence.
-// Owner: the Model. Threads: any. Errors: invalid (what the file says cannot be), unsupported (well-formed, but not known here), both
-// naming the key or tensor; an unknown architecture lists the known ones.
+// Owner: the Model. Threads: any. Errors: invalid (what the file says cannot be), unsupported (well-formed, but not known
+// here), both naming the key or tensor; an unknown architecture lists the known ones.
 #pragma once
 
 #include <string>
@@ -15,7 +15,8 @@
 
 namespace gainz {
 
-// Everything that a file says. Outputs of the graph: logits [R, vocab_size], hidden rows after the final norm [R, embedding_length].
+// Everything that a file says. Outputs of the graph: logits [R, vocab_size], hidden rows after the final norm [R,
+// embedding_length].
 struct Blueprint {
   Hyperparameters hyper;
   Graph graph;
@@ -35,7 +36,8 @@ class Builder {
   Tensors& tensors;
   Graph& graph;
 
-  // Page groups of layers that share window and heads. windows[num_layers]: tokens that a query sees; 0: all. Before the first layer.
+  // Page groups of layers that share window and heads. windows[num_layers]: tokens that a query sees; 0: all. Before the first
+  // layer.
   Status plan_pages(const std::vector<uint32_t>& windows);
   void begin_layer(uint32_t layer);  // names and attention below are this layer's from here on
   uint32_t num_heads() const { return hyper.num_heads[layer_]; }
@@ -43,9 +45,9 @@ class Builder {
   uint32_t feed_forward_length() const { return hyper.feed_forward_length[layer_]; }
 
   enum class Bias { none, optional, required };
-  ValueId matrix(const char* name, std::vector<uint64_t> dims);       // blk.N.NAME.weight
-  ValueId embed();                                                   // [T, embedding_length]
-  ValueId norm(ValueId x, const char* name);                         // RMSNorm by blk.N.NAME.weight
+  ValueId matrix(const char* name, std::vector<uint64_t> dims);        // blk.N.NAME.weight
+  ValueId embed();                                                     // [T, embedding_length]
+  ValueId norm(ValueId x, const char* name);                           // RMSNorm by blk.N.NAME.weight
   ValueId head_norm(ValueId x, const char* name, uint32_t num_heads);  // the same over each head
   ValueId linear(ValueId x, const char* name, uint64_t num_columns, Bias bias = Bias::none);
   ValueId rope(ValueId x, gainz_rope_attr attr, uint32_t num_heads, ValueId factors = kNoValue);

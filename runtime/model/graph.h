@@ -1,5 +1,5 @@
-// Graph: a model as nodes over values, in the words of the plugin ABI (gainz/sdk/graph.h, ops.h), and the builder that makes one read
-// like the paper. Shapes are checked as nodes are added; the first mistake is kept and returned by finish().
+// Graph: a model as nodes over values, in the words of the plugin ABI (gainz/sdk/graph.h, ops.h), and the builder that makes
+// one read like the paper. Shapes are checked as nodes are added; the first mistake is kept and returned by finish().
 //
 // Owner: the Model. Threads: built on one, then read-only. view() stays valid as long as the Graph and is not moved.
 #pragma once
@@ -50,7 +50,7 @@ class Graph {
   ValueId logit_mask(ValueId x);
   std::pair<ValueId, ValueId> top_k(ValueId x, uint32_t num_chosen);  // values, ids
 
-  Status finish();  // INVALID naming the node and the shapes
+  Status finish();                  // INVALID naming the node and the shapes
   const gainz_graph* view() const;  // after finish()
   uint64_t num_columns(ValueId value) const;
 

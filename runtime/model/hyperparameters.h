@@ -1,5 +1,6 @@
-// Hyperparameters: what every decoder says of itself in its "<architecture>.*" keys, checked against limits.h and against each other.
-// Owner: the Blueprint of a model. Threads: one while read, then any. Source of the keys: the GGUF specification in ggml's docs/gguf.md.
+// Hyperparameters: what every decoder says of itself in its "<architecture>.*" keys, checked against limits.h and against each
+// other. Owner: the Blueprint of a model. Threads: one while read, then any. Source of the keys: the GGUF specification in
+// ggml's docs/gguf.md.
 #pragma once
 
 #include <string>
@@ -24,8 +25,8 @@ struct Hyperparameters {
 Result<Hyperparameters> read_hyperparameters(const Gguf& file, Keys& keys);
 
 // rope.*: base, dimension count, scaling (none, linear, yarn; llama3 stands in a tensor of factors). num_heads is left 0.
-// YaRN: Peng et al. 2023, section 3.4; magnitude 0.1 ln(factor) + 1 times the attention factors. Errors: as above; an unknown scaling
-// type is unsupported.
+// YaRN: Peng et al. 2023, section 3.4; magnitude 0.1 ln(factor) + 1 times the attention factors. Errors: as above; an unknown
+// scaling type is unsupported.
 Result<gainz_rope_attr> read_rope(Keys& keys, const Hyperparameters& hyper, uint32_t mode);
 
 }  // namespace gainz

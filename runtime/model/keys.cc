@@ -1,6 +1,7 @@
 #include "model/keys.h"
 
 #include <cmath>
+#include <cstdio>
 
 namespace gainz {
 namespace {
@@ -52,7 +53,8 @@ Result<float> Keys::f32(const std::string& key, double least, double most) {
   has(key);
   const Result<double> value = file_.f64(full(key));
   if (!value.ok()) return as_invalid(value.status());
-  if (!(*value >= least && *value <= most)) return wrong(key, number_text(*value), "allowed are " + number_text(least) + " to " + number_text(most));
+  if (!(*value >= least && *value <= most))
+    return wrong(key, number_text(*value), "allowed are " + number_text(least) + " to " + number_text(most));
   return float(*value);
 }
 
@@ -79,18 +81,22 @@ Result<std::vector<uint32_t>> Keys::per_layer(const std::string& key, uint32_t n
   has(key);
   const auto values = file_.integers(full(key));
   if (!values.ok()) return as_invalid(values.status());
-  const auto& value = file_.metadata().find(full(key))->second;
+  const GgufValue& value = file_.metadata().find(full(key))->second;
   const bool array = is_array(key);
   if (array && values->size() != num_layers)
-    return wrong(key, "an array of " + std::to_string(values->size()), "the model has " + std::to_string(num_layers) + " layers");
+    return wrong(key, "an array of " + std::to_string(values->size()),
+                 "the model has " + std::to_string(num_layers) + " layers");
   for (const int64_t v : *values)
-    if (v < 0 || uint64_t(v) < least || uint64_t(v) > most) return wrong(key, gguf_value_text(value, kMaxShown), "allowed are " + range_text(least, most) + " for each layer");
+    if (v < 0 || uint64_t(v) < least || uint64_t(v) > most)
+      return wrong(key, array ? gguf_value_text(value, kMaxShown) : std::to_string(v),
+                   "allowed are " + range_text(least, most) + " for each layer");
   std::vector<uint32_t> out(num_layers);
   for (size_t i = 0; i < out.size(); ++i) out[i] = uint32_t((*values)[array ? i : 0]);
   return out;
 }
 
-Result<std::vector<uint32_t>> Keys::per_layer_or(const std::string& key, std::vector<uint32_t> otherwise, uint64_t least, uint64_t most) {
+Result<std::vector<uint32_t>> Keys::per_layer_or(const std::string& key, std::vector<uint32_t> otherwise, uint64_t least,
+                                                 uint64_t most) {
   if (!has(key)) return otherwise;
   return per_layer(key, uint32_t(otherwise.size()), least, most);
 }
@@ -104,14 +110,18 @@ Status Keys::only(const std::string& key, double value) {
   if (const auto* i = std::get_if<int64_t>(&given)) number = double(*i);
   if (const auto* d = std::get_if<double>(&given)) number = *d;
   if (number == value) return {};
-  return {Code::unsupported, "key " + full(key) + " is " + gguf_value_text(given, kMaxShown) + "; for architecture " + architecture_ + " only " + number_text(value) + " is supported"};
+  return {Code::unsupported, "key " + full(key) + " is " +
+                                 (std::isnan(number) || std::holds_alternative<bool>(given) ? gguf_value_text(given, kMaxShown)
+                                                                                            : number_text(number)) +
+                                 "; for architecture " + architecture_ + " only " + number_text(value) + " is supported"};
 }
 
 Status Keys::finish() const {
   const std::string prefix = architecture_ + ".";
   for (auto it = file_.metadata().lower_bound(prefix); it != file_.metadata().end() && it->first.starts_with(prefix); ++it) {
     if (read_.contains(it->first)) continue;
-    return {Code::unsupported, "key " + std::string(it->first) + " is not known for architecture " + architecture_ + ", so the model may mean something else than would be computed"};
+    return {Code::unsupported, "key " + std::string(it->first) + " is not known for architecture " + architecture_ +
+                                   ", so the model may mean something else than would be computed"};
   }
   return {};
 }

@@ -1,5 +1,5 @@
-// Keys: the "<architecture>.*" keys of a model file, read with checks and counted: finish() refuses a key that nobody asked for, since
-// it would say something about the model that the graph does not do.
+// Keys: the "<architecture>.*" keys of a model file, read with checks and counted: finish() refuses a key that nobody asked
+// for, since it would say something about the model that the graph does not do.
 //
 // Owner: the builder of a model. Threads: one. Errors: invalid, naming key, value and what is allowed.
 #pragma once
@@ -28,7 +28,8 @@ class Keys {
   Result<std::string> text_or(const std::string& key, const std::string& otherwise);
   // One number for all layers or an array of one for each.
   Result<std::vector<uint32_t>> per_layer(const std::string& key, uint32_t num_layers, uint64_t least, uint64_t most);
-  Result<std::vector<uint32_t>> per_layer_or(const std::string& key, std::vector<uint32_t> otherwise, uint64_t least, uint64_t most);
+  Result<std::vector<uint32_t>> per_layer_or(const std::string& key, std::vector<uint32_t> otherwise, uint64_t least,
+                                             uint64_t most);
 
   // The key, if present, must have this value: what it asks for beyond that is not supported.
   Status only(const std::string& key, double value);

@@ -1,5 +1,5 @@
-// What a model file may ask for at most. Real models stay far below; a file beyond a limit is refused with the key, the value and
-// the limit. Constants; any thread.
+// What a model file may ask for at most. Real models stay far below; a file beyond a limit is refused with the key, the value
+// and the limit. Constants; any thread.
 #pragma once
 
 #include <cstdint>

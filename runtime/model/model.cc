@@ -41,37 +41,10 @@ Costs count_costs(const Blueprint& blueprint) {
 Status check_options(const ModelOptions& options) {
   if (options.path.empty()) return {Code::invalid, "no model file is named"};
   if (options.backend.empty()) return {Code::invalid, "no backend is named; \"auto\" chooses one"};
-  if (options.fallback != "error" && options.fallback != "scalar") return {Code::invalid, "fallback is \"" + options.fallback + "\"; allowed are error, scalar"};
+  if (options.fallback != "error" && options.fallback != "scalar")
+    return {Code::invalid, "fallback is \"" + options.fallback + "\"; allowed are error, scalar"};
   return {};
 }
-
-Result<LoadedFile> read_file(const ModelOptions& options) {
-  LoadedFile loaded;
-  GAINZ_ASSIGN(loaded.file, Gguf::open(options.path, {.use_mmap = options.use_mmap}));
-  auto blueprint = build_model(*loaded.file);
-  if (!blueprint.ok()) return Status(blueprint.status().code(), "model " + options.path + ": " + blueprint.status().message());
-  loaded.blueprint = std::make_shared<const Blueprint>(std::move(blueprint).value());
-  loaded.info = describe_model(*loaded.file, *loaded.blueprint);
-  return loaded;
-}
-
-// onednn, reference, then the others in the registry's order.
-std::vector<std::string> backends_to_try(const PluginRegistry& plugins) {
-  std::vector<std::string> names;
-  for (const char* preferred : {"onednn", "reference"})
-    for (const PluginEntry& entry : plugins.entries())
-      if (entry.name == preferred && std::find(names.begin(), names.end(), entry.name) == names.end()) names.push_back(entry.name);
-  for (const PluginEntry& entry : plugins.entries())
-    if (!entry.name.empty() && std::find(names.begin(), names.end(), entry.name) == names.end()) names.push_back(entry.name);
-  return names;
-}
-
-Result<std::unique_ptr<Model>> load_on(const std::string& backend, const Services& services, PluginRegistry& plugins, const LoadedFile& loaded, const ModelOptions& options) {
-  GAINZ_ASSIGN(auto plugin, plugins.find(backend));
-  return ModelImpl::create(services, loaded, std::move(plugin), options);
-}
-
-}  // namespace
 
 ModelInfo describe_model(const Gguf& file, const Blueprint& blueprint) {
   const Hyperparameters& h = blueprint.hyper;
@@ -97,10 +70,40 @@ ModelInfo describe_model(const Gguf& file, const Blueprint& blueprint) {
   return info;
 }
 
+// onednn, reference, then the others in the registry's order.
+std::vector<std::string> backends_to_try(const PluginRegistry& plugins) {
+  std::vector<std::string> names;
+  for (const char* preferred : {"onednn", "reference"})
+    for (const PluginEntry& entry : plugins.entries())
+      if (entry.name == preferred && std::find(names.begin(), names.end(), entry.name) == names.end())
+        names.push_back(entry.name);
+  for (const PluginEntry& entry : plugins.entries())
+    if (!entry.name.empty() && std::find(names.begin(), names.end(), entry.name) == names.end()) names.push_back(entry.name);
+  return names;
+}
+
+Result<std::unique_ptr<Model>> load_on(const std::string& backend, const Services& services, PluginRegistry& plugins,
+                                       const LoadedFile& loaded, const ModelOptions& options) {
+  GAINZ_ASSIGN(auto plugin, plugins.find(backend));
+  return ModelImpl::create(services, loaded, std::move(plugin), options);
+}
+
+}  // namespace
+
+Result<LoadedFile> load_file(const ModelOptions& options) {
+  LoadedFile loaded;
+  GAINZ_ASSIGN(loaded.file, Gguf::open(options.path, {.use_mmap = options.use_mmap}));
+  auto blueprint = build_model(*loaded.file);
+  if (!blueprint.ok()) return Status(blueprint.status().code(), "model " + options.path + ": " + blueprint.status().message());
+  loaded.blueprint = std::make_shared<const Blueprint>(std::move(blueprint).value());
+  loaded.info = describe_model(*loaded.file, *loaded.blueprint);
+  return loaded;
+}
+
 Result<std::unique_ptr<Model>> Model::load(const Services& services, PluginRegistry& plugins, const ModelOptions& options) {
   GAINZ_TRY(check_options(options));
   if (options.progress && !options.progress("file", 0.0)) return Status(Code::cancelled, "loading the model was stopped");
-  GAINZ_ASSIGN(const LoadedFile loaded, read_file(options));
+  GAINZ_ASSIGN(const LoadedFile loaded, load_file(options));
   if (options.backend != "auto") return load_on(options.backend, services, plugins, loaded, options);
   std::string reasons;
   for (const std::string& backend : backends_to_try(plugins)) {

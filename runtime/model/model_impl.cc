@@ -17,7 +17,8 @@ uint64_t add_capped(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64
 
 ModelImpl::~ModelImpl() { parts_.clear(); }  // before the devices
 
-Result<std::unique_ptr<Model>> ModelImpl::create(const Services& services, const LoadedFile& loaded, std::shared_ptr<PluginLibrary> plugin, const ModelOptions& options) {
+Result<std::unique_ptr<Model>> ModelImpl::create(const Services& services, const LoadedFile& loaded,
+                                                 std::shared_ptr<PluginLibrary> plugin, const ModelOptions& options) {
   std::unique_ptr<ModelImpl> model(new ModelImpl(services, loaded));
   GAINZ_ASSIGN(model->device_, Device::open(plugin, 0, options.device_options));
   GAINZ_ASSIGN(const std::vector<uint8_t> claims, model->claim(options));
@@ -33,12 +34,15 @@ Result<std::vector<uint8_t>> ModelImpl::claim(const ModelOptions& options) {
   std::fill(claims.begin() + graph.num_nodes, claims.end(), kCanary);
   GAINZ_TRY(device_->call("model_claim", device_->api().model_claim, &graph, claims.data()));
   if (std::any_of(claims.begin() + graph.num_nodes, claims.end(), [](uint8_t c) { return c != kCanary; }))
-    return Status(Code::internal, "backend " + backend + ", model_claim: it wrote beyond the " + std::to_string(graph.num_nodes) + " claims");
+    return Status(Code::internal,
+                  "backend " + backend + ", model_claim: it wrote beyond the " + std::to_string(graph.num_nodes) + " claims");
   claims.resize(graph.num_nodes);
   GAINZ_TRY(check_claims(graph, claims, backend));
   num_scalar_nodes_ = num_unclaimed(claims);
-  if (num_scalar_nodes_ == graph.num_nodes) return Status(Code::unsupported, "backend " + backend + " takes no node of this model");
-  if (num_scalar_nodes_ != 0 && options.fallback != "scalar") return Status(Code::unsupported, unclaimed_text(graph, claims, backend));
+  if (num_scalar_nodes_ == graph.num_nodes)
+    return Status(Code::unsupported, "backend " + backend + " takes no node of this model");
+  if (num_scalar_nodes_ != 0 && options.fallback != "scalar")
+    return Status(Code::unsupported, unclaimed_text(graph, claims, backend));
   return claims;
 }
 
@@ -53,7 +57,8 @@ Status ModelImpl::pack(const ModelOptions& options, std::span<const uint8_t> cla
   std::vector<Part> parts = partition(*blueprint.graph.view(), claims);
   uint64_t total_bytes = 0;
   for (const Part& part : parts)
-    for (const uint32_t v : part.whole_values) total_bytes += blueprint.tensors[v] == nullptr ? 0 : blueprint.tensors[v]->data.size();
+    for (const uint32_t v : part.whole_values)
+      total_bytes += blueprint.tensors[v] == nullptr ? 0 : blueprint.tensors[v]->data.size();
   PackingProgress progress(options.progress, total_bytes);
   const auto order = std::make_shared<TicketOrder>(), fallback_order = std::make_shared<TicketOrder>();
   for (Part& part : parts) {
@@ -62,7 +67,8 @@ Status ModelImpl::pack(const ModelOptions& options, std::span<const uint8_t> cla
     const bool is_scalar = part.is_scalar;
     const Weights weights(std::move(tensors), options.use_mmap, progress);
     if (!progress.report(0)) return {Code::cancelled, "loading the model was stopped"};
-    auto runner = PartRunner::create(std::move(part), is_scalar ? fallback_ : device_, is_scalar ? fallback_order : order, weights);
+    auto runner =
+        PartRunner::create(std::move(part), is_scalar ? fallback_ : device_, is_scalar ? fallback_order : order, weights);
     if (!runner.ok()) return progress.is_stopped() ? Status(Code::cancelled, "loading the model was stopped") : runner.status();
     progress.part_done(weights.total_bytes());
     weight_bytes_ = add_capped(weight_bytes_, (*runner)->weight_bytes());
@@ -83,10 +89,13 @@ bool ModelImpl::supports_kv_type(uint32_t type) const {
 Status ModelImpl::prepare(uint32_t k_type, uint32_t v_type, std::span<const uint32_t> num_pages, const gainz_bucket& bucket) {
   if (is_prepared_) return {Code::invalid, "a model is prepared once"};
   if (num_pages.size() != loaded_.info.page_groups.size())
-    return {Code::invalid, std::to_string(num_pages.size()) + " page counts for " + std::to_string(loaded_.info.page_groups.size()) + " page groups"};
-  if (bucket.max_tokens == 0 || bucket.max_sequences == 0 || bucket.max_output_rows > bucket.max_tokens || bucket.max_pages_per_sequence == 0)
-    return {Code::invalid, "a bucket of " + std::to_string(bucket.max_tokens) + " tokens, " + std::to_string(bucket.max_sequences) + " sequences, " +
-                               std::to_string(bucket.max_output_rows) + " output rows and " + std::to_string(bucket.max_pages_per_sequence) + " pages a sequence"};
+    return {Code::invalid, std::to_string(num_pages.size()) + " page counts for " +
+                               std::to_string(loaded_.info.page_groups.size()) + " page groups"};
+  if (bucket.max_tokens == 0 || bucket.max_sequences == 0 || bucket.max_output_rows > bucket.max_tokens ||
+      bucket.max_pages_per_sequence == 0)
+    return {Code::invalid, "a bucket of " + std::to_string(bucket.max_tokens) + " tokens, " +
+                               std::to_string(bucket.max_sequences) + " sequences, " + std::to_string(bucket.max_output_rows) +
+                               " output rows and " + std::to_string(bucket.max_pages_per_sequence) + " pages a sequence"};
   bucket_ = bucket;
   bucket_.struct_size = sizeof(bucket_);
   for (const auto& runner : parts_) GAINZ_TRY(runner->prepare(k_type, v_type, num_pages, bucket_));
@@ -137,7 +146,8 @@ Status ModelImpl::make_buffers() {
 }
 
 Status ModelImpl::copy_pages(uint32_t group, std::span<const gainz_page_copy> copies) {
-  if (!is_prepared_ || group >= loaded_.info.page_groups.size()) return {Code::invalid, "no pages of group " + std::to_string(group)};
+  if (!is_prepared_ || group >= loaded_.info.page_groups.size())
+    return {Code::invalid, "no pages of group " + std::to_string(group)};
   if (copies.empty()) return {};
   for (const auto& runner : parts_) GAINZ_TRY(runner->copy_pages(group, copies));
   return {};
@@ -146,19 +156,26 @@ Status ModelImpl::copy_pages(uint32_t group, std::span<const gainz_page_copy> co
 Status ModelImpl::check_step(const StepArrays& s) const {
   if (!is_prepared_) return {Code::invalid, "a step before prepare()"};
   const size_t num_tokens = s.tokens.size(), num_sequences = s.context_lengths.size(), num_rows = s.output_rows.size();
-  if (num_tokens == 0 || num_tokens > bucket_.max_tokens || num_sequences == 0 || num_sequences > bucket_.max_sequences || num_rows > bucket_.max_output_rows)
-    return {Code::invalid, "a step of " + std::to_string(num_tokens) + " tokens, " + std::to_string(num_sequences) + " sequences and " + std::to_string(num_rows) +
-                               " output rows; at most " + std::to_string(bucket_.max_tokens) + ", " + std::to_string(bucket_.max_sequences) + " and " + std::to_string(bucket_.max_output_rows)};
+  if (num_tokens == 0 || num_tokens > bucket_.max_tokens || num_sequences == 0 || num_sequences > bucket_.max_sequences ||
+      num_rows > bucket_.max_output_rows)
+    return {Code::invalid, "a step of " + std::to_string(num_tokens) + " tokens, " + std::to_string(num_sequences) +
+                               " sequences and " + std::to_string(num_rows) + " output rows; at most " +
+                               std::to_string(bucket_.max_tokens) + ", " + std::to_string(bucket_.max_sequences) + " and " +
+                               std::to_string(bucket_.max_output_rows)};
   const size_t num_groups = loaded_.info.page_groups.size();
-  bool fits = s.positions.size() == num_tokens && s.phases.size() == num_tokens && s.query_offsets.size() == num_sequences + 1 && s.slots.size() == num_groups &&
+  bool fits = s.positions.size() == num_tokens && s.phases.size() == num_tokens &&
+              s.query_offsets.size() == num_sequences + 1 && s.slots.size() == num_groups &&
               s.page_tables.size() == num_groups && s.page_table_stride <= bucket_.max_pages_per_sequence;
-  for (size_t g = 0; fits && g < num_groups; ++g) fits = s.slots[g].size() == num_tokens && s.page_tables[g].size() >= num_sequences * s.page_table_stride;
+  for (size_t g = 0; fits && g < num_groups; ++g)
+    fits = s.slots[g].size() == num_tokens && s.page_tables[g].size() >= num_sequences * s.page_table_stride;
   if (!fits) return {Code::invalid, "the arrays of a step do not fit each other"};
   for (size_t t = 0; t < num_tokens; ++t)
     if (s.tokens[t] < 0 || uint32_t(s.tokens[t]) >= loaded_.info.vocab_size)
-      return {Code::invalid, "token " + std::to_string(s.tokens[t]) + " is not in the vocabulary of " + std::to_string(loaded_.info.vocab_size)};
+      return {Code::invalid, "token " + std::to_string(s.tokens[t]) + " is not in the vocabulary of " +
+                                 std::to_string(loaded_.info.vocab_size)};
   for (size_t r = 0; r < num_rows; ++r)
-    if (s.output_rows[r] >= num_tokens || (r > 0 && s.output_rows[r] <= s.output_rows[r - 1])) return {Code::invalid, "output rows do not rise, or lie beyond the tokens"};
+    if (s.output_rows[r] >= num_tokens || (r > 0 && s.output_rows[r] <= s.output_rows[r - 1]))
+      return {Code::invalid, "output rows do not rise, or lie beyond the tokens"};
   bool rising = s.query_offsets[0] == 0 && s.query_offsets[num_sequences] == num_tokens;
   for (size_t i = 0; rising && i < num_sequences; ++i) rising = s.query_offsets[i] < s.query_offsets[i + 1];
   return rising ? Status() : Status(Code::invalid, "query offsets do not rise from 0 to the number of tokens");

@@ -14,12 +14,14 @@ struct LoadedFile {
   ModelInfo info;
 };
 
-ModelInfo describe_model(const Gguf& file, const Blueprint& blueprint);
+// Opens the file, reads its hyperparameters and builds its graph. Errors name file, key or tensor.
+Result<LoadedFile> load_file(const ModelOptions& options);
 
 class ModelImpl : public Model {
  public:
   // Claims, cuts and packs on device 0 of the plugin. Errors: the plugin's, and those of partition.h.
-  static Result<std::unique_ptr<Model>> create(const Services& services, const LoadedFile& loaded, std::shared_ptr<PluginLibrary> plugin, const ModelOptions& options);
+  static Result<std::unique_ptr<Model>> create(const Services& services, const LoadedFile& loaded,
+                                               std::shared_ptr<PluginLibrary> plugin, const ModelOptions& options);
   ~ModelImpl() override;
 
   const ModelInfo& info() const override { return loaded_.info; }

@@ -1,7 +1,8 @@
-// PartRunner: one part of a model on its device: the packed weights, the pages of its layers, its program and the step it is given.
+// PartRunner: one part of a model on its device: the packed weights, the pages of its layers, its program and the step it is
+// given.
 //
-// Owner: the Model. Threads: one at a time. What a plugin answers is checked here: a null handle with OK, impossible slice counts,
-// tickets that do not rise, a slice that never ends. Errors: the plugin's, or internal naming backend and function.
+// Owner: the Model. Threads: one at a time. What a plugin answers is checked here: a null handle with OK, impossible slice
+// counts, tickets that do not rise, a slice that never ends. Errors: the plugin's, or internal naming backend and function.
 #pragma once
 
 #include <memory>
@@ -20,7 +21,8 @@ struct TicketOrder {
 
 class PartRunner {
  public:
-  static Result<std::unique_ptr<PartRunner>> create(Part part, std::shared_ptr<Device> device, std::shared_ptr<TicketOrder> order, const Weights& weights);
+  static Result<std::unique_ptr<PartRunner>> create(Part part, std::shared_ptr<Device> device,
+                                                    std::shared_ptr<TicketOrder> order, const Weights& weights);
   ~PartRunner();
   PartRunner(const PartRunner&) = delete;
   PartRunner& operator=(const PartRunner&) = delete;
@@ -28,7 +30,7 @@ class PartRunner {
   // num_pages[groups of the whole graph]. Once.
   Status prepare(uint32_t k_type, uint32_t v_type, std::span<const uint32_t> num_pages, const gainz_bucket& bucket);
   Status copy_pages(uint32_t whole_group, std::span<const gainz_page_copy> copies);  // nothing where the group is not here
-  Status run_slice(uint32_t slice);  // of `step`; waits until it is done
+  Status run_slice(uint32_t slice);                                                  // of `step`; waits until it is done
 
   const Part& part() const { return part_; }
   uint32_t num_slices() const { return num_slices_; }

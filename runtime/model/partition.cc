@@ -10,7 +10,9 @@ namespace {
 constexpr size_t kMaxNamed = 4;  // kinds of nodes named in a refusal
 
 bool has_pages(const gainz_node& node) { return node.op == GAINZ_OP_KV_WRITE || node.op == GAINZ_OP_ATTENTION; }
-const gainz_attention_attr& attention_of(const gainz_node& node) { return *static_cast<const gainz_attention_attr*>(node.attributes); }
+const gainz_attention_attr& attention_of(const gainz_node& node) {
+  return *static_cast<const gainz_attention_attr*>(node.attributes);
+}
 
 std::string node_text(const gainz_graph& graph, uint32_t index) {
   const gainz_node& node = graph.nodes[index];
@@ -22,7 +24,8 @@ std::string node_text(const gainz_graph& graph, uint32_t index) {
 // Builds one part after another, in the order of the nodes.
 class Cutter {
  public:
-  Cutter(const gainz_graph& graph, std::span<const uint8_t> claims) : graph_(graph), claims_(claims), part_of_node_(graph.num_nodes), maker_(graph.num_values, GAINZ_NO_VALUE) {}
+  Cutter(const gainz_graph& graph, std::span<const uint8_t> claims)
+      : graph_(graph), claims_(claims), part_of_node_(graph.num_nodes), maker_(graph.num_values, GAINZ_NO_VALUE) {}
 
   std::vector<Part> cut() {
     std::vector<Part> parts;
@@ -101,7 +104,7 @@ class Cutter {
       attr.group = local_group_[group];
       // A kv_write opens the next layer of the part's group; its attention follows at once (Graph sees to that).
       attr.layer = node.op == GAINZ_OP_KV_WRITE ? part.groups[attr.group].num_layers++ : part.groups[attr.group].num_layers - 1;
-      node.attributes = &part.attention.emplace_back(attr);
+      node.attributes = part.attention.emplace_back(std::make_unique<gainz_attention_attr>(attr)).get();
     }
     part.nodes.push_back(node);
   }
@@ -115,21 +118,26 @@ class Cutter {
 }  // namespace
 
 gainz_graph Part::graph() const {
-  return {sizeof(gainz_graph),     uint32_t(values.size()), uint32_t(nodes.size()),    uint32_t(groups.size()), values.data(),  sizeof(gainz_value),
-          nodes.data(),            sizeof(gainz_node),      groups.data(),             sizeof(gainz_page_group), inputs.data(), outputs.data(),
+  return {sizeof(gainz_graph),     uint32_t(values.size()),  uint32_t(nodes.size()), uint32_t(groups.size()),
+          values.data(),           sizeof(gainz_value),      nodes.data(),           sizeof(gainz_node),
+          groups.data(),           sizeof(gainz_page_group), inputs.data(),          outputs.data(),
           uint32_t(inputs.size()), uint32_t(outputs.size())};
 }
 
 Status check_claims(const gainz_graph& graph, std::span<const uint8_t> claims, const std::string& backend) {
   std::vector<uint8_t> owner(graph.num_page_groups, 2);  // 2: not seen yet
   for (uint32_t i = 0; i < graph.num_nodes; ++i) {
-    if (claims[i] > 1) return {Code::internal, "backend " + backend + ": it answered the claim " + std::to_string(claims[i]) + " for " + node_text(graph, i) + "; a claim is 0 or 1"};
+    if (claims[i] > 1)
+      return {Code::internal, "backend " + backend + ": it answered the claim " + std::to_string(claims[i]) + " for " +
+                                  node_text(graph, i) + "; a claim is 0 or 1"};
     const gainz_node& node = graph.nodes[i];
     if (!has_pages(node)) continue;
     uint8_t& seen = owner[attention_of(node).group];
     if (seen == 2) seen = claims[i];
     if (seen != claims[i])
-      return {Code::internal, "backend " + backend + ": it claims only some of the kv_write and attention nodes of page group " + std::to_string(attention_of(node).group) + ", first differing at " + node_text(graph, i)};
+      return {Code::internal, "backend " + backend +
+                                  ": it claims only some of the kv_write and attention nodes of page group " +
+                                  std::to_string(attention_of(node).group) + ", first differing at " + node_text(graph, i)};
   }
   return {};
 }
@@ -147,8 +155,8 @@ std::string unclaimed_text(const gainz_graph& graph, std::span<const uint8_t> cl
     if (claims[i] != 0 || !ops.insert(graph.nodes[i].op).second) continue;
     named += (named.empty() ? "" : ", ") + node_text(graph, i);
   }
-  return "backend " + backend + " leaves " + std::to_string(num_unclaimed(claims)) + " of " + std::to_string(graph.num_nodes) + " nodes, the first of each kind: " + named +
-         "; fallback = \"scalar\" would run them on the slow scalar kernels";
+  return "backend " + backend + " leaves " + std::to_string(num_unclaimed(claims)) + " of " + std::to_string(graph.num_nodes) +
+         " nodes, the first of each kind: " + named + "; fallback = \"scalar\" would run them on the slow scalar kernels";
 }
 
 std::vector<Part> partition(const gainz_graph& graph, std::span<const uint8_t> claims) { return Cutter(graph, claims).cut(); }

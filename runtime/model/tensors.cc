@@ -17,7 +17,9 @@ std::vector<uint64_t> without_ones(std::vector<uint64_t> dims) {
 }
 
 // Tensors of old files that hold what is computed from keys here: the rotary embedding's own frequencies.
-bool is_ignorable(std::string_view name) { return name.ends_with(".attn_rot_embd") || name.ends_with(".attn_rot_embd.weight") || name.ends_with("rotary_emb.inv_freq"); }
+bool is_ignorable(std::string_view name) {
+  return name.ends_with(".attn_rot_embd") || name.ends_with(".attn_rot_embd.weight") || name.ends_with("rotary_emb.inv_freq");
+}
 
 }  // namespace
 
@@ -35,7 +37,8 @@ ValueId Tensors::find(const std::string& name, std::vector<uint64_t> dims, bool 
   const TensorType* type = find_tensor_type(tensor->type);
   const std::string type_name = type == nullptr ? std::to_string(tensor->type) : std::string(type->name);
   if (type == nullptr || !type->usable || (needs_f32 && tensor->type != GAINZ_TYPE_F32)) {
-    fail({Code::unsupported, "tensor " + name + " has the type " + type_name + (needs_f32 ? "; only F32 is usable for it" : ", which cannot be computed with")});
+    fail({Code::unsupported, "tensor " + name + " has the type " + type_name +
+                                 (needs_f32 ? "; only F32 is usable for it" : ", which cannot be computed with")});
     return kNoValue;
   }
   const ValueId value = graph_.weight(name, tensor->type, tensor->dims);
@@ -46,13 +49,17 @@ ValueId Tensors::find(const std::string& name, std::vector<uint64_t> dims, bool 
 
 ValueId Tensors::matrix(const std::string& name, std::vector<uint64_t> dims) { return find(name, std::move(dims), false); }
 ValueId Tensors::vector(const std::string& name, uint64_t length) { return find(name, {length}, true); }
-ValueId Tensors::optional_vector(const std::string& name, uint64_t length) { return has(name) ? vector(name, length) : kNoValue; }
+ValueId Tensors::optional_vector(const std::string& name, uint64_t length) {
+  return has(name) ? vector(name, length) : kNoValue;
+}
 
 Status Tensors::finish() const {
   GAINZ_TRY(status_);
   for (const GgufTensor& tensor : file_.tensors()) {
     if (values_.contains(tensor.name) || is_ignorable(tensor.name)) continue;
-    return {Code::unsupported, "tensor " + std::string(tensor.name) + " is not known for this architecture, so the model may mean something else than would be computed"};
+    return {Code::unsupported,
+            "tensor " + std::string(tensor.name) +
+                " is not known for this architecture, so the model may mean something else than would be computed"};
   }
   return {};
 }

@@ -1,7 +1,8 @@
-// Tensors: the tensors of a model file as weights of its graph. Each is looked up by name with the shape that the architecture expects;
-// the first mistake is kept, so that a builder reads like the paper. finish() refuses a tensor that nobody asked for.
+// Tensors: the tensors of a model file as weights of its graph. Each is looked up by name with the shape that the architecture
+// expects; the first mistake is kept, so that a builder reads like the paper. finish() refuses a tensor that nobody asked for.
 //
-// Owner: the builder of a model. Threads: one. Errors: invalid or unsupported, naming the tensor, what was expected and what is there.
+// Owner: the builder of a model. Threads: one. Errors: invalid or unsupported, naming the tensor, what was expected and what is
+// there.
 #pragma once
 
 #include <map>

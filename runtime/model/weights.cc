@@ -23,7 +23,8 @@ bool PackingProgress::report(uint64_t done_bytes) {
   const std::scoped_lock lock(mutex_);
   if (is_stopped_) return false;
   if (!progress_) return true;
-  const double done = double(before_bytes_) + double(std::min(done_bytes, total_bytes_ - std::min(before_bytes_, total_bytes_)));
+  const double done =
+      double(before_bytes_) + double(std::min(done_bytes, total_bytes_ - std::min(before_bytes_, total_bytes_)));
   is_stopped_ = !progress_("weights", total_bytes_ == 0 ? 1.0 : std::min(1.0, done / double(total_bytes_)));
   return !is_stopped_;
 }
@@ -42,7 +43,8 @@ uint64_t Weights::total_bytes() const {
 gainz_status Weights::map(void* ctx, uint32_t value, const void** out_bytes, uint64_t* out_num_bytes, gainz_error* error) {
   const auto& self = *static_cast<const Weights*>(ctx);
   if (out_bytes == nullptr || out_num_bytes == nullptr || value >= self.tensors_.size() || self.tensors_[value] == nullptr) {
-    if (error != nullptr && error->text != nullptr && error->text_capacity != 0) std::snprintf(error->text, error->text_capacity, "value %u is no weight", value);
+    if (error != nullptr && error->text != nullptr && error->text_capacity != 0)
+      std::snprintf(error->text, error->text_capacity, "value %u is no weight", value);
     return GAINZ_STATUS_INVALID;
   }
   const std::span<const std::byte> bytes = self.tensors_[value]->data;
@@ -54,7 +56,8 @@ gainz_status Weights::map(void* ctx, uint32_t value, const void** out_bytes, uin
 
 void Weights::release(void* ctx, uint32_t value) {
   const auto& self = *static_cast<const Weights*>(ctx);
-  if (self.is_mapped_ && value < self.tensors_.size() && self.tensors_[value] != nullptr) advise(self.tensors_[value]->data, MADV_DONTNEED);
+  if (self.is_mapped_ && value < self.tensors_.size() && self.tensors_[value] != nullptr)
+    advise(self.tensors_[value]->data, MADV_DONTNEED);
 }
 
 int32_t Weights::report(void* ctx, uint64_t done_bytes, uint64_t /*total_bytes*/) {

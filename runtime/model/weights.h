@@ -1,7 +1,7 @@
 // Weights: the tensors of a model file as the gainz_weights table that a plugin pulls them through.
 //
-// Owner: the load of a model, for one model_create; the file outlives it. Threads: any, as the table says. Bytes that a plugin has
-// released go back to the system where the file is mapped; they are read again if somebody looks.
+// Owner: the load of a model, for one model_create; the file outlives it. Threads: any, as the table says. Bytes that a plugin
+// has released go back to the system where the file is mapped; they are read again if somebody looks.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,8 @@ namespace gainz {
 // Says how far the packing is, over all parts of a model. progress returns false to stop.
 class PackingProgress {
  public:
-  PackingProgress(const std::function<bool(const char* stage, double fraction)>& progress, uint64_t total_bytes) : progress_(progress), total_bytes_(total_bytes) {}
+  PackingProgress(const std::function<bool(const char* stage, double fraction)>& progress, uint64_t total_bytes)
+      : progress_(progress), total_bytes_(total_bytes) {}
   bool report(uint64_t done_bytes);  // of the present part; false: stop
   void part_done(uint64_t num_bytes) { before_bytes_ += num_bytes; }
   bool is_stopped() const { return is_stopped_; }

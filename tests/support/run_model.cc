@@ -11,7 +11,8 @@ void keep_line(void* ctx, uint32_t level, const char* text) {
 }
 
 // One chunk [first, first + count) of a sequence whose pages lie one after another from first_page.
-Status run_chunk(Model& model, const std::vector<int32_t>& ids, size_t first, size_t count, const RunOptions& options, std::vector<float>& out) {
+Status run_chunk(Model& model, const std::vector<int32_t>& ids, size_t first, size_t count, const RunOptions& options,
+                 std::vector<float>& out) {
   const ModelInfo& info = model.info();
   std::vector<int32_t> positions(count);
   std::vector<uint32_t> slots(count), rows, table(options.max_pages, GAINZ_SCRATCH_PAGE);
@@ -24,7 +25,8 @@ Status run_chunk(Model& model, const std::vector<int32_t>& ids, size_t first, si
   for (size_t p = 0; p * GAINZ_PAGE_TOKENS < first + count; ++p) table[p] = options.first_page + uint32_t(p);
   const std::vector<uint8_t> phases(count, GAINZ_PHASE_PROMPT);
   const std::vector<uint32_t> offsets{0, uint32_t(count)}, lengths{uint32_t(first + count)};
-  const std::vector<std::span<const uint32_t>> all_slots(info.page_groups.size(), slots), all_tables(info.page_groups.size(), table);
+  const std::vector<std::span<const uint32_t>> all_slots(info.page_groups.size(), slots),
+      all_tables(info.page_groups.size(), table);
   const size_t at = out.size();
   out.resize(at + rows.size() * info.vocab_size);
   std::vector<float> hidden(rows.size() * info.embedding_length);
@@ -64,7 +66,8 @@ ModelHost::ModelHost(uint32_t num_threads, bool with_built_plugins) : host(servi
 
 std::string ModelHost::plugin_folder() { return GAINZ_BUILD_DIR "/lib/gainz/plugins"; }
 
-Result<std::unique_ptr<Model>> load_model(ModelHost& host, const std::string& path, const std::string& backend, const std::string& fallback) {
+Result<std::unique_ptr<Model>> load_model(ModelHost& host, const std::string& path, const std::string& backend,
+                                          const std::string& fallback) {
   ModelOptions options;
   options.path = path;
   options.backend = backend;
@@ -81,7 +84,8 @@ Status prepare_model(Model& model, const RunOptions& options) {
 Result<std::vector<float>> run_model(Model& model, const std::vector<int32_t>& ids, const RunOptions& options) {
   std::vector<float> out;
   const size_t chunk = options.chunk == 0 ? ids.size() : options.chunk;
-  for (size_t first = 0; first < ids.size(); first += chunk) GAINZ_TRY(run_chunk(model, ids, first, std::min(chunk, ids.size() - first), options, out));
+  for (size_t first = 0; first < ids.size(); first += chunk)
+    GAINZ_TRY(run_chunk(model, ids, first, std::min(chunk, ids.size() - first), options, out));
   return out;
 }
 

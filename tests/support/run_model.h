@@ -1,5 +1,5 @@
-// What tests of several folders use to run a Model without the engine: a runtime's services and plugins, and logits of token ids on
-// pages laid out one after another. Owner: the test. Threads: one at a time.
+// What tests of several folders use to run a Model without the engine: a runtime's services and plugins, and logits of token
+// ids on pages laid out one after another. Owner: the test. Threads: one at a time.
 #pragma once
 
 #include <memory>
@@ -27,12 +27,13 @@ struct RunOptions {
   uint32_t chunk = 0;  // tokens a step; 0: all in one
   uint32_t max_tokens = 512, max_pages = 64;
   uint32_t kv_type = GAINZ_TYPE_F32;
-  uint32_t first_page = 1;     // of the sequence, in every group
-  bool every_row = true;       // false: only the last token's row
+  uint32_t first_page = 1;  // of the sequence, in every group
+  bool every_row = true;    // false: only the last token's row
   std::vector<float>* hidden = nullptr;
 };
 
-Result<std::unique_ptr<Model>> load_model(ModelHost& host, const std::string& path, const std::string& backend, const std::string& fallback = "error");
+Result<std::unique_ptr<Model>> load_model(ModelHost& host, const std::string& path, const std::string& backend,
+                                          const std::string& fallback = "error");
 // prepare() for one sequence at a time, as run_model needs it.
 Status prepare_model(Model& model, const RunOptions& options);
 // Logits [rows, vocab_size] of one sequence, as prompt tokens.

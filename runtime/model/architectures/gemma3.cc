@@ -1,7 +1,7 @@
-// Gemma 3, text (Gemma Team 2025, "Gemma 3 Technical Report", section 2): the embedding scaled by sqrt(embedding_length), norms before
-// and after attention and feed-forward (the file's norm weights already hold the 1 that the paper adds), each head of q and k
-// normalised, five layers with a window for each global one, a rope base of its own for the windowed ones; rope scaling only on the
-// global ones.
+// Gemma 3, text (Gemma Team 2025, "Gemma 3 Technical Report", section 2): the embedding scaled by sqrt(embedding_length), norms
+// before and after attention and feed-forward (the file's norm weights already hold the 1 that the paper adds), each head of q
+// and k normalised, five layers with a window for each global one, a rope base of its own for the windowed ones; rope scaling
+// only on the global ones.
 #include <cmath>
 
 #include "model/architecture.h"
@@ -10,9 +10,9 @@
 namespace gainz {
 namespace {
 
-constexpr uint32_t kDefaultPattern = 6;       // every sixth layer is global
+constexpr uint32_t kDefaultPattern = 6;        // every sixth layer is global
 constexpr float kDefaultLocalBase = 10000.0f;  // rope base of layers with a window
-constexpr uint32_t kLayersOf27B = 62;          // its query scale is that of embedding_length / head_count, and the file does not say so
+constexpr uint32_t kLayersOf27B = 62;  // its query scale is that of embedding_length / head_count, and the file does not say so
 
 // windows[num_layers]: 0 where the layer is global.
 Result<std::vector<uint32_t>> read_windows(Builder& b) {
@@ -23,7 +23,8 @@ Result<std::vector<uint32_t>> read_windows(Builder& b) {
     b.keys.ignore("attention.sliding_window_pattern");
     return windows;
   }
-  GAINZ_ASSIGN(const auto pattern, b.keys.per_layer_or("attention.sliding_window_pattern", std::vector<uint32_t>(num_layers, kDefaultPattern), 0, kMaxModelLayers));
+  GAINZ_ASSIGN(const auto pattern, b.keys.per_layer_or("attention.sliding_window_pattern",
+                                                       std::vector<uint32_t>(num_layers, kDefaultPattern), 0, kMaxModelLayers));
   const bool by_layer = b.keys.is_array("attention.sliding_window_pattern");  // 1 (true): a window
   for (uint32_t i = 0; i < num_layers; ++i) {
     const bool is_global = by_layer ? pattern[i] == 0 : pattern[i] != 0 && i % pattern[i] == pattern[i] - 1;
@@ -33,7 +34,8 @@ Result<std::vector<uint32_t>> read_windows(Builder& b) {
 }
 
 float query_scale(const Hyperparameters& h) {
-  if (!h.has_attention_scale && h.num_layers == kLayersOf27B) return 1.0f / std::sqrt(float(h.embedding_length / h.num_heads[0]));
+  if (!h.has_attention_scale && h.num_layers == kLayersOf27B)
+    return 1.0f / std::sqrt(float(h.embedding_length / h.num_heads[0]));
   return h.attention_scale;
 }
 

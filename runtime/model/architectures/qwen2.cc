@@ -15,7 +15,8 @@ Status build_qwen2(Builder& b) {
     b.begin_layer(i);
     const ValueId a = b.norm(x, "attn_norm");
     const ValueId q = b.rope(b.linear(a, "attn_q", uint64_t{b.num_heads()} * h.k_head_dim, kRequired), rope, b.num_heads());
-    const ValueId k = b.rope(b.linear(a, "attn_k", uint64_t{b.num_kv_heads()} * h.k_head_dim, kRequired), rope, b.num_kv_heads());
+    const ValueId k =
+        b.rope(b.linear(a, "attn_k", uint64_t{b.num_kv_heads()} * h.k_head_dim, kRequired), rope, b.num_kv_heads());
     const ValueId v = b.linear(a, "attn_v", uint64_t{b.num_kv_heads()} * h.v_head_dim, kRequired);
     x = b.graph.add(x, b.linear(b.attend(q, k, v, h.attention_scale), "attn_output", h.embedding_length));
     x = b.graph.add(x, b.gated_feed_forward(b.norm(x, "ffn_norm"), GAINZ_ACTIVATION_SILU));

@@ -1,5 +1,5 @@
-// Qwen3, dense (Yang et al. 2025, "Qwen3 Technical Report", section 2): no biases, each head of q and k normalised before rope, a head
-// size of its own.
+// Qwen3, dense (Yang et al. 2025, "Qwen3 Technical Report", section 2): no biases, each head of q and k normalised before rope,
+// a head size of its own.
 #include "model/architecture.h"
 
 namespace gainz {

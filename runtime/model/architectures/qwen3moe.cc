@@ -1,6 +1,6 @@
-// Qwen3, mixture of experts (Yang et al. 2025, "Qwen3 Technical Report", section 2): Qwen3 with, in place of the feed-forward, a router
-// that picks expert_used_count of expert_count experts a token: softmax over all, the largest kept and divided by their sum; no
-// shared expert.
+// Qwen3, mixture of experts (Yang et al. 2025, "Qwen3 Technical Report", section 2): Qwen3 with, in place of the feed-forward,
+// a router that picks expert_used_count of expert_count experts a token: softmax over all, the largest kept and divided by
+// their sum; no shared expert.
 #include "model/architecture.h"
 #include "model/limits.h"
 
@@ -51,11 +51,13 @@ Status build_qwen3moe(Builder& b) {
     x = b.graph.add(x, b.linear(b.attend(q, k, v, h.attention_scale), "attn_output", width));
 
     const ValueId f = b.norm(x, "ffn_norm");
-    const auto [ids, weights] = b.graph.moe_route(b.linear(f, "ffn_gate_inp", experts.count), experts.used, experts.normalize, experts.scale);
+    const auto [ids, weights] =
+        b.graph.moe_route(b.linear(f, "ffn_gate_inp", experts.count), experts.used, experts.normalize, experts.scale);
     const ValueId gate = b.graph.moe_linear(f, ids, b.matrix("ffn_gate_exps", {width, inner, experts.count}), 1);
     const ValueId up = b.graph.moe_linear(f, ids, b.matrix("ffn_up_exps", {width, inner, experts.count}), 1);
     const ValueId gated = b.graph.gated_activation(gate, up, GAINZ_ACTIVATION_SILU);
-    x = b.graph.add(x, b.graph.moe_linear(gated, ids, b.matrix("ffn_down_exps", {inner, width, experts.count}), experts.used, weights));
+    x = b.graph.add(
+        x, b.graph.moe_linear(gated, ids, b.matrix("ffn_down_exps", {inner, width, experts.count}), experts.used, weights));
   }
   b.head(x);
   return {};
