@@ -59,9 +59,9 @@ struct TestWeight {
 
 inline std::vector<float> random_floats(size_t n, uint32_t seed, float scale = 1.0f) {
   std::mt19937 random(seed);
-  std::normal_distribution<float> normal(0, scale);
+  std::normal_distribution<float> normal(0, 1);
   std::vector<float> out(n);
-  for (float& x : out) x = normal(random);
+  for (float& x : out) x = scale * normal(random);
   return out;
 }
 
