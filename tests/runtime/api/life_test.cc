@@ -100,7 +100,7 @@ TEST(life, three_hundred_requests_leave_memory_files_and_threads_flat) {
     Allocator memory;
     TestRuntime runtime([&](gainz_runtime_config& c) { memory.lend(c), c.thread_mode = mode; });
     const gainz_model_id model = runtime.load();
-    serve(runtime, model, 100);
+    serve(runtime, model, 300);  // until as many used events are kept as may be
     const size_t threads = num_threads_alive(), files = num_files_open(), bytes = memory.bytes, kib = used_kib();
     serve(runtime, model, 300);
     EXPECT_EQ(num_threads_alive(), threads);
