@@ -31,10 +31,12 @@ std::string one_line(std::string_view text) {
 }
 
 constexpr std::string_view kHead =
-    R"(# Every setting of gainz with its default; copy what you change to gainz/gainz.toml in your configuration folder (~/.config), or name
-# a file with --config. A flag wins over the environment, the environment over this file. The environment's name of a key is GAINZ_ and
-# the key in capitals, the section before it: GAINZ_CONTEXT, GAINZ_SAMPLING_TOP_K. `gainz config` shows what is in effect and why.
-)";
+    "# Every setting of gainz with its default; copy what you change to gainz/gainz.toml in your configuration folder "
+    "(~/.config), or name\n"
+    "# a file with --config. A flag wins over the environment, the environment over this file. The environment's name of a key "
+    "is GAINZ_ and\n"
+    "# the key in capitals, the section before it: GAINZ_CONTEXT, GAINZ_SAMPLING_TOP_K. `gainz config` shows what is in effect "
+    "and why.\n";
 
 constexpr std::string_view kModelPart = R"(
 # Models, any number of them. `gainz run` and `gainz bench` take the first one unless -m names another.

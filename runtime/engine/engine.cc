@@ -296,6 +296,7 @@ void Engine::end(Active& active, gainz_code code, uint32_t reason, const char* e
     done.finish_reason = GAINZ_FINISH_ERROR;
     error = kNoMemory;
   }
+  publish_stats();  // whoever sees the last event sees its pages given back
   sink_.finish(done, tail, error);
   ended_.push_back(&active);
 }

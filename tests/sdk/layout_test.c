@@ -1,5 +1,6 @@
-/* layout_test.c: the size of each struct of the plugin ABI and the offset of each field, on 64-bit machines. A change here is a change of
- * the ABI: before 1.0 it needs a new minor version. Compiling is the test; as C11 (-pedantic) it also proves that the headers are C. */
+/* layout_test.c: the size of each struct of the plugin ABI and the offset of each field, on 64-bit machines. A change here is a
+ * change of the ABI: before 1.0 it needs a new minor version. Compiling is the test; as C11 (-pedantic) it also proves that the
+ * headers are C. */
 #include "gainz/sdk/sdk.h"
 
 #define SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), "size of " #type)

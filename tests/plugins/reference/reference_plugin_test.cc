@@ -16,7 +16,8 @@ class ReferencePlugin : public ::testing::Test {
   Plugin plugin_{host_, plugin_path(GAINZ_BUILD_DIR, "reference")};
 };
 
-Rows answer(const Plugin& plugin, const ToyShape& shape, const RunnerOptions& options, const std::vector<int32_t>& tokens, size_t chunk) {
+Rows answer(const Plugin& plugin, const ToyShape& shape, const RunnerOptions& options, const std::vector<int32_t>& tokens,
+            size_t chunk) {
   Device device(plugin);
   GraphBuilder graph;
   build_toy(&graph, shape);
@@ -32,13 +33,15 @@ TEST_F(ReferencePlugin, SaysWhatItIs) {
   ASSERT_EQ(plugin_.table().device_list(host_.get(), &desc, sizeof desc, 1, &count, nullptr), GAINZ_STATUS_OK);
   EXPECT_EQ(count, 1u);
   EXPECT_STREQ(desc.isa, "scalar");
-  for (uint32_t type : {GAINZ_TYPE_F32, GAINZ_TYPE_F16, GAINZ_TYPE_BF16, GAINZ_TYPE_Q8_0}) EXPECT_TRUE(desc.kv_types >> type & 1u);
+  for (uint32_t type : {GAINZ_TYPE_F32, GAINZ_TYPE_F16, GAINZ_TYPE_BF16, GAINZ_TYPE_Q8_0})
+    EXPECT_TRUE(desc.kv_types >> type & 1u);
   EXPECT_EQ(desc.flags & (GAINZ_DEVICE_PHASES_DIFFER | GAINZ_DEVICE_BATCH_VARIANT), 0u);
 }
 
 TEST_F(ReferencePlugin, TheSameBitsInOneChunkOrMany) {
   const std::vector<int32_t> tokens = random_tokens(53, 96, 1);
-  for (const ToyShape& shape : {ToyShape{}, ToyShape{.window = 20, .softcap = 30, .qk_norm = true}, ToyShape{.num_experts = 5}}) {
+  for (const ToyShape& shape :
+       {ToyShape{}, ToyShape{.window = 20, .softcap = 30, .qk_norm = true}, ToyShape{.num_experts = 5}}) {
     const Rows whole = answer(plugin_, shape, {}, tokens, 53);
     EXPECT_EQ(answer(plugin_, shape, {}, tokens, 1), whole);
     EXPECT_EQ(answer(plugin_, shape, {}, tokens, 7), whole);
@@ -105,8 +108,10 @@ TEST_F(ReferencePlugin, PagesTravelToAnotherDevice) {
       std::vector<uint8_t> bytes(one.page_bytes(g));
       for (uint32_t page : c.pages[g]) {
         moved.pages[g].push_back(two.new_page(g));
-        ASSERT_EQ(here->kv_export_page(here.get(), one.kv(), g, page, bytes.data(), bytes.size(), error.get()), 0) << error.text();
-        ASSERT_EQ(there->kv_import_page(there.get(), two.kv(), g, moved.pages[g].back(), bytes.data(), bytes.size(), error.get()), 0);
+        ASSERT_EQ(here->kv_export_page(here.get(), one.kv(), g, page, bytes.data(), bytes.size(), error.get()), 0)
+            << error.text();
+        ASSERT_EQ(
+            there->kv_import_page(there.get(), two.kv(), g, moved.pages[g].back(), bytes.data(), bytes.size(), error.get()), 0);
       }
     }
     EXPECT_EQ(two.feed(&moved, random_tokens(12, 96, 9), 5), one.feed(&c, random_tokens(12, 96, 9), 12));
@@ -120,7 +125,8 @@ TEST_F(ReferencePlugin, NarrowPagesStayNearWidePages) {
   for (const auto& [type, limit] : limits) {
     const Rows got = answer(plugin_, {}, {.k_type = type, .v_type = type}, tokens, 40);
     EXPECT_NE(got, want);
-    for (size_t i = 0; i < got.size(); ++i) EXPECT_LT(relative_error(got[i], want[i]), limit) << "KV type " << type << ", token " << i;
+    for (size_t i = 0; i < got.size(); ++i)
+      EXPECT_LT(relative_error(got[i], want[i]), limit) << "KV type " << type << ", token " << i;
   }
 }
 

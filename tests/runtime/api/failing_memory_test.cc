@@ -119,6 +119,7 @@ TEST(failing_memory, of_operator_new_in_a_load) {
 TEST(failing_memory, of_operator_new_while_a_plugin_is_loaded) {
   gainz_code code;
   uint64_t num_failed = 0;
+  (void)tiny_file();  // made before any allocation fails
   for (uint64_t n = 1; n < 4000; n += n < 60 ? 1 : 79) {
     TestRuntime runtime;
     failing_new = num_new + n;

@@ -1,4 +1,5 @@
-// What Jinja2 itself makes of templates (tests/data/template/make_vectors.py wrote the files), and the cases of SmolLM2's own template.
+// What Jinja2 itself makes of templates (tests/data/template/make_vectors.py wrote the files), and the cases of SmolLM2's own
+// template.
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>

@@ -17,7 +17,8 @@ typedef struct gainz_device gainz_device;
 
 /* gainz_device_desc.flags */
 #define GAINZ_DEVICE_PHASES_DIFFER 1u /* prompt and generated tokens may run on different kernels: page keys hold the phase */
-#define GAINZ_DEVICE_BATCH_VARIANT 2u /* a row's bits may depend on what shares its batch (the law "same tokens" is not kept) \
+#define GAINZ_DEVICE_BATCH_VARIANT                                                                                            \
+  2u                                  /* a row's bits may depend on what shares its batch (the law "same tokens" is not kept) \
                                        */
 #define GAINZ_DEVICE_SHARES_MEMORY 4u /* weights and pages lie in host memory and count against it */
 

@@ -1,5 +1,5 @@
-// simple_node.h: the plain values of SimpleBackend: a status with its sentence, and a checked graph's values, nodes and weights in C++.
-// Owner: the caller. Threads: any, once filled.
+// simple_node.h: the plain values of SimpleBackend: a status with its sentence; values, nodes and weights of a checked graph in
+// C++. Owner: the caller. Threads: any, once filled.
 #ifndef GAINZ_SDK_SIMPLE_NODE_H
 #define GAINZ_SDK_SIMPLE_NODE_H
 
