@@ -51,6 +51,9 @@ inline void dots(const __m512i* w, const ActBlock* const* x, uint32_t b, __m512i
   }
 }
 
+// Larger tiles are rare enough per byte that the processor's own prefetching keeps up.
+constexpr int kPrefetchTokens = 8;
+
 template <uint32_t Fmt, int NT>
 void linear(const uint8_t* panel, uint32_t num_blocks, const ActBlock* const* x, const float* bias, float* const* y) {
   using P = Panel<Fmt>;
@@ -61,7 +64,7 @@ void linear(const uint8_t* panel, uint32_t num_blocks, const ActBlock* const* x,
   for (uint32_t b = 0; b < num_blocks; ++b) {
     const uint8_t* codes = panel + static_cast<uint64_t>(b) * P::kCodeBytes;
     const uint8_t* head = P::head(heads, b);
-    if constexpr (NT <= 4) {
+    if constexpr (NT <= kPrefetchTokens) {
       for (uint32_t i = 0; i < P::kCodeBytes; i += 64) {
         _mm_prefetch(reinterpret_cast<const char*>(codes + 8192 + i), _MM_HINT_T1);
         _mm_prefetch(reinterpret_cast<const char*>(codes + 1536 + i), _MM_HINT_T0);

@@ -2,6 +2,9 @@
 // test programs of their own; included once. Threads: any.
 #pragma once
 
+// GCC 12 sees malloc's memory given to free through the replaced operators and takes it for a mistake.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
