@@ -221,6 +221,12 @@ Result<std::shared_ptr<LoadedModel>> load_model(gainz_runtime& runtime, const ga
   std::unique_ptr<Model> model;
   {
     std::lock_guard lock(runtime.plugins_mutex);
+    if (runtime.loading) return Status(Code::busy, loaded->path + ": another load's progress callback cannot load a model");
+    struct Loading {
+      bool& flag;
+      ~Loading() { flag = false; }
+    } loading{runtime.loading};
+    runtime.loading = true;
     GAINZ_ASSIGN(model, Model::load(runtime.services, runtime.registry, read_options(runtime, config)));
   }
   const auto file = model->file();

@@ -152,6 +152,7 @@ gainz_code gainz_plugin_load(gainz_runtime* runtime, const char* path, char* err
   return border(error, error_bytes, [&]() -> Status {
     if (!runtime || !path) return {Code::invalid, "runtime or path is NULL"};
     std::lock_guard lock(runtime->plugins_mutex);
+    if (runtime->loading) return {Code::busy, "plugins do not change while a model loads"};
     GAINZ_TRY(runtime->registry.load_path(path));
     runtime->devices = runtime->registry.list_devices();
     return {};
@@ -162,6 +163,7 @@ gainz_code gainz_devices_refresh(gainz_runtime* runtime, char* error, size_t err
   return border(error, error_bytes, [&]() -> Status {
     if (!runtime) return {Code::invalid, "runtime is NULL"};
     std::lock_guard lock(runtime->plugins_mutex);
+    if (runtime->loading) return {Code::busy, "plugins do not change while a model loads"};
     GAINZ_TRY(runtime->registry.load_all());
     runtime->devices = runtime->registry.list_devices();
     return {};

@@ -41,7 +41,8 @@ struct gainz_runtime {
   uint32_t thread_mode = GAINZ_THREADS_OWN;
   std::string cpu_isa;
 
-  std::mutex plugins_mutex;
+  std::recursive_mutex plugins_mutex;  // a model's load holds it, and its progress callback may ask for devices
+  bool loading = false;                // such a load: nobody changes the plugins under it
   std::vector<gainz::DeviceInfo> devices;
   std::set<std::string> texts;  // what infos point to; each text once
 

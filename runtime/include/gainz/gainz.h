@@ -142,7 +142,8 @@ typedef struct gainz_model_config {
   uint32_t no_prefix_cache; /* 1: finished sequences leave no pages */
   void* progress_ctx;
   int32_t (*progress)(void* ctx, const char* stage,
-                      double fraction); /* not 0: stop the load (GAINZ_CANCELLED); from the loading thread */
+                      double fraction); /* not 0: stop the load (GAINZ_CANCELLED); from the loading thread; it may ask for
+                                         plugins and devices, but loading any is GAINZ_BUSY */
 } gainz_model_config;
 #define GAINZ_DEFAULT_CONTEXT 4096u
 

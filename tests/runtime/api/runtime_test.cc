@@ -309,6 +309,31 @@ TEST(runtime, a_load_is_stopped_by_its_progress_callback) {
   EXPECT_EQ(runtime.ask(runtime.load(), Ask::prompt({5}, 1)).code, GAINZ_OK);
 }
 
+TEST(runtime, a_progress_callback_may_look_but_not_change) {
+  TestRuntime runtime;
+  gainz_model_id model = 0;
+  struct Seen {
+    gainz_runtime* runtime;
+    gainz_code refresh, load_plugin;
+  } seen{runtime, GAINZ_OK, GAINZ_OK};
+  ASSERT_EQ(runtime.try_load(tiny_file().path, &model,
+                             [&](gainz_model_config& c) {
+                               c.progress_ctx = &seen;
+                               c.progress = [](void* ctx, const char* stage, double) -> int32_t {
+                                 auto& s = *static_cast<Seen*>(ctx);
+                                 EXPECT_GT(gainz_plugin_count(s.runtime), 0u);
+                                 if (std::string_view(stage) == "ready") return 0;  // the plugins are free again
+                                 s.refresh = gainz_devices_refresh(s.runtime, nullptr, 0);
+                                 s.load_plugin = gainz_plugin_load(s.runtime, "/nowhere.so", nullptr, 0);
+                                 return 0;
+                               };
+                             }),
+            GAINZ_OK);
+  EXPECT_EQ(seen.refresh, GAINZ_BUSY);
+  EXPECT_EQ(seen.load_plugin, GAINZ_BUSY);
+  EXPECT_EQ(gainz_devices_refresh(runtime, nullptr, 0), GAINZ_OK);
+}
+
 TEST(runtime, model_config_values_are_checked) {
   TestRuntime runtime;
   gainz_model_id model = 0;
