@@ -23,53 +23,10 @@ Status check_array(const char* field, const void* array, size_t count, size_t li
   return {};
 }
 
-Result<SamplingParams> read_sampling(const gainz_sampling& s, uint32_t vocab_size) {
-  if (s.struct_size != sizeof(gainz_sampling))
-    return Status(Code::invalid, "sampling.struct_size is " + std::to_string(s.struct_size) + ", here it is " +
-                                     std::to_string(sizeof(gainz_sampling)) + "; call gainz_sampling_init first");
-  SamplingParams p;
-  p.temperature = s.temperature;
-  p.top_k = s.top_k;
-  p.top_p = s.top_p;
-  p.min_p = s.min_p;
-  p.typical_p = s.typical_p;
-  p.repetition_penalty = s.repetition_penalty;
-  p.presence_penalty = s.presence_penalty;
-  p.frequency_penalty = s.frequency_penalty;
-  p.seed = s.seed;
-  p.min_tokens = s.min_tokens;
-  p.ignore_eos = s.ignore_eos != 0;
-  p.logprobs = s.logprobs;
-  GAINZ_TRY(check_array("logit_bias", s.logit_bias, s.num_logit_bias, vocab_size));
-  GAINZ_TRY(check_array("stop", s.stop, s.num_stop, kMaxNumStopStrings));
-  GAINZ_TRY(check_array("stop_token_ids", s.stop_token_ids, s.num_stop_token_ids, kMaxNumStopTokenIds));
-  for (size_t i = 0; i < s.num_logit_bias; ++i) p.logit_bias.emplace_back(s.logit_bias[i].id, s.logit_bias[i].bias);
-  p.stop_token_ids.assign(s.stop_token_ids, s.stop_token_ids + s.num_stop_token_ids);
-  GAINZ_TRY(p.validate(int32_t(vocab_size)));
-  if (s.max_tokens < -1)
-    return Status(Code::invalid, "max_tokens is " + std::to_string(s.max_tokens) + ", it must be -1 or more");
-  if (s.max_tokens >= 0 && s.min_tokens > s.max_tokens)
-    return Status(Code::invalid, "min_tokens is " + std::to_string(s.min_tokens) + ", it must be at most max_tokens, " +
-                                     std::to_string(s.max_tokens));
-  if (!s.has_seed) {
-    GAINZ_ASSIGN(p.seed, random_u64());
-  }
-  return p;
-}
-
-// The rendered chat as ids: only what the template itself wrote may become control tokens.
+// A chat as ids, begun as the model wants it where the template did not do so itself.
 Result<std::vector<int32_t>> chat_ids(const LoadedModel& model, const gainz_request_config& c) {
   GAINZ_ASSIGN(const RenderedText rendered, render_chat(model, c.messages_json, c.tools_json, c.vars_json, true));
-  std::vector<TextPiece> pieces;
-  const std::string_view text = rendered.text;
-  size_t done = 0;
-  for (const auto& [begin, end] : rendered.user_spans) {
-    if (begin > done) pieces.push_back({text.substr(done, begin - done), true});
-    pieces.push_back({text.substr(begin, end - begin), false});
-    done = end;
-  }
-  if (done < text.size()) pieces.push_back({text.substr(done), true});
-  GAINZ_ASSIGN(std::vector<int32_t> ids, model.tokenizer->encode(pieces, false));
+  GAINZ_ASSIGN(std::vector<int32_t> ids, encode_rendered(*model.tokenizer, rendered));
   const auto bos = model.tokenizer->bos();
   if (model.tokenizer->adds_bos() && bos && (ids.empty() || ids[0] != *bos)) ids.insert(ids.begin(), *bos);
   return ids;
@@ -136,6 +93,53 @@ Status read_kind(const gainz_request_config& c, Request& r) {
 }
 
 }  // namespace
+
+Result<SamplingParams> read_sampling(const gainz_sampling& s, uint32_t vocab_size) {
+  if (s.struct_size != sizeof(gainz_sampling))
+    return Status(Code::invalid, "sampling.struct_size is " + std::to_string(s.struct_size) + ", here it is " +
+                                     std::to_string(sizeof(gainz_sampling)) + "; call gainz_sampling_init first");
+  SamplingParams p;
+  p.temperature = s.temperature;
+  p.top_k = s.top_k;
+  p.top_p = s.top_p;
+  p.min_p = s.min_p;
+  p.typical_p = s.typical_p;
+  p.repetition_penalty = s.repetition_penalty;
+  p.presence_penalty = s.presence_penalty;
+  p.frequency_penalty = s.frequency_penalty;
+  p.seed = s.seed;
+  p.min_tokens = s.min_tokens;
+  p.ignore_eos = s.ignore_eos != 0;
+  p.logprobs = s.logprobs;
+  GAINZ_TRY(check_array("logit_bias", s.logit_bias, s.num_logit_bias, vocab_size));
+  GAINZ_TRY(check_array("stop", s.stop, s.num_stop, kMaxNumStopStrings));
+  GAINZ_TRY(check_array("stop_token_ids", s.stop_token_ids, s.num_stop_token_ids, kMaxNumStopTokenIds));
+  for (size_t i = 0; i < s.num_logit_bias; ++i) p.logit_bias.emplace_back(s.logit_bias[i].id, s.logit_bias[i].bias);
+  p.stop_token_ids.assign(s.stop_token_ids, s.stop_token_ids + s.num_stop_token_ids);
+  GAINZ_TRY(p.validate(int32_t(vocab_size)));
+  if (s.max_tokens < -1)
+    return Status(Code::invalid, "max_tokens is " + std::to_string(s.max_tokens) + ", it must be -1 or more");
+  if (s.max_tokens >= 0 && s.min_tokens > s.max_tokens)
+    return Status(Code::invalid, "min_tokens is " + std::to_string(s.min_tokens) + ", it must be at most max_tokens, " +
+                                     std::to_string(s.max_tokens));
+  if (!s.has_seed) {
+    GAINZ_ASSIGN(p.seed, random_u64());
+  }
+  return p;
+}
+
+Result<std::vector<int32_t>> encode_rendered(const Tokenizer& tokenizer, const RenderedText& rendered) {
+  std::vector<TextPiece> pieces;
+  const std::string_view text = rendered.text;
+  size_t done = 0;
+  for (const auto& [begin, end] : rendered.user_spans) {
+    if (begin > done) pieces.push_back({text.substr(done, begin - done), true});
+    pieces.push_back({text.substr(begin, end - begin), false});
+    done = end;
+  }
+  if (done < text.size()) pieces.push_back({text.substr(done), true});
+  return tokenizer.encode(pieces, false);
+}
 
 Result<RenderedText> render_chat(const LoadedModel& model, const char* messages_json, const char* tools_json,
                                  const char* vars_json, bool add_generation_prompt) {

@@ -67,6 +67,10 @@ Result<std::shared_ptr<LoadedModel>> load_model(gainz_runtime& runtime, const ga
 Result<Request> build_request(const LoadedModel& model, const gainz_request_config& config);
 Result<RenderedText> render_chat(const LoadedModel& model, const char* messages_json, const char* tools_json,
                                  const char* vars_json, bool add_generation_prompt);
+// A caller's sampling, checked; a seed is drawn if it has none. Errors name the field.
+Result<SamplingParams> read_sampling(const gainz_sampling& sampling, uint32_t vocab_size);
+// Rendered text as ids: only what the template itself wrote may become control tokens.
+Result<std::vector<int32_t>> encode_rendered(const Tokenizer& tokenizer, const RenderedText& rendered);
 // inspect.cc
 Result<std::string> inspect_file(const std::string& path);
 // 64 random bits from the system.

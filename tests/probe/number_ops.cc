@@ -35,25 +35,6 @@ json::value number(double value) {
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
-SamplingParams params_of(const SamplingFields& fields) {
-  SamplingParams p;
-  const gainz_sampling& s = fields.sampling;
-  p.temperature = s.temperature;
-  p.top_k = s.top_k;
-  p.top_p = s.top_p;
-  p.min_p = s.min_p;
-  p.typical_p = s.typical_p;
-  p.repetition_penalty = s.repetition_penalty;
-  p.presence_penalty = s.presence_penalty;
-  p.frequency_penalty = s.frequency_penalty;
-  p.seed = s.seed;
-  p.min_tokens = s.min_tokens;
-  p.ignore_eos = s.ignore_eos != 0;
-  for (const auto& bias : fields.logit_bias) p.logit_bias.emplace_back(bias.id, bias.bias);
-  p.stop_token_ids = fields.stop_token_ids;
-  return p;
-}
-
 }  // namespace
 
 Status sample(Session&, Fields& fields, json::object& answer) {
@@ -80,7 +61,8 @@ Status sample(Session&, Fields& fields, json::object& answer) {
     else
       return wrong_type("logits", "a list of numbers");
   }
-  GAINZ_ASSIGN(Sampler sampler, Sampler::create(params_of(sampling), int32_t(logits.size()), end_ids));
+  GAINZ_ASSIGN(const SamplingParams params, gainz::read_sampling(sampling.sampling, uint32_t(logits.size())));
+  GAINZ_ASSIGN(Sampler sampler, Sampler::create(params, int32_t(logits.size()), end_ids));
   sampler.observe_prompt(prompt_history);
   for (const int32_t id : history) sampler.observe_output(id);
   GAINZ_ASSIGN(const auto probabilities, sampler.probabilities(logits));

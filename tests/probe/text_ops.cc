@@ -1,22 +1,6 @@
 #include "probe/probe.h"
 
 namespace gainz::probe {
-namespace {
-
-Result<std::vector<int32_t>> template_ids(const Tokenizer& tokenizer, const RenderedText& rendered) {
-  std::vector<TextPiece> pieces;
-  const std::string_view text = rendered.text;
-  size_t done = 0;
-  for (const auto& [begin, end] : rendered.user_spans) {
-    if (begin > done) pieces.push_back({text.substr(done, begin - done), true});
-    pieces.push_back({text.substr(begin, end - begin), false});
-    done = end;
-  }
-  if (done < text.size()) pieces.push_back({text.substr(done), true});
-  return tokenizer.encode(pieces, false);
-}
-
-}  // namespace
 
 Status tokenize(Session& session, Fields& fields, json::object& answer) {
   std::string model, text;
@@ -90,7 +74,7 @@ Status render(Session& session, Fields& fields, json::object& answer) {
   GAINZ_ASSIGN(const RenderedText rendered, chat_template->render(input));
   answer["text"] = rendered.text;
   if (!tokenizer) return {};
-  GAINZ_ASSIGN(const auto ids, template_ids(*tokenizer, rendered));
+  GAINZ_ASSIGN(const auto ids, encode_rendered(*tokenizer, rendered));
   answer["ids"] = to_json(ids);
   json::array spans;
   for (const auto& [begin, end] : rendered.user_spans) spans.push_back(json::array{begin, end});
