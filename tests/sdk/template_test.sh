@@ -17,7 +17,7 @@ command=$(sed -n '/^\/\/ *g++ /,/[^\\]$/{s/^\/\/ *//;s/\\$//;p}' my_plugin.cc | 
 [ -n "$command" ] || { echo "my_plugin.cc names no command"; exit 1; }
 P="$work/sdk" bash -euc "${command/#g++/$cxx}"
 
-cmake -S . -B build -DCMAKE_PREFIX_PATH="$work/sdk" -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_BUILD_TYPE=Release >/dev/null
+cmake -G Ninja -S . -B build -DCMAKE_PREFIX_PATH="$work/sdk" -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_BUILD_TYPE=Release >/dev/null
 cmake --build build >/dev/null
 
 for plugin in my_plugin.so build/my_plugin.so "$build/lib/gainz/plugins/gainz_reference.so"; do
