@@ -33,7 +33,7 @@ const json::value& member(const json::object& object, std::string_view name) {
 
 std::string as_text(const json::object& file) {
   std::string out;
-  for (const char* name : {"version", "architecture", "bytes"})
+  for (const char* name : {"architecture", "num_tensors", "bytes"})
     out += fmt::format("{:<14} {}\n", name, short_text(member(file, name)));
   if (const auto* metadata = member(file, "metadata").if_object()) {
     out += fmt::format("\nmetadata, {} keys\n", metadata->size());
