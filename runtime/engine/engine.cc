@@ -221,12 +221,11 @@ void Engine::announce(Active& active, uint64_t now) {
   push(active, event);
 }
 
+// One call for each, in order: a page that one copy has read may be the target of the next.
 Status Engine::copy_pages(const Schedule& schedule) {
-  for (uint32_t g = 0; g < pool_->num_groups(); ++g) {
-    copies_.clear();
-    for (const PageCopy& copy : schedule.copies)
-      if (copy.group == g) copies_.push_back({copy.source, copy.target});
-    if (!copies_.empty()) GAINZ_TRY(model_->copy_pages(g, copies_));
+  for (const PageCopy& copy : schedule.copies) {
+    const gainz_page_copy pages{copy.source, copy.target};
+    GAINZ_TRY(model_->copy_pages(copy.group, {&pages, 1}));
   }
   return {};
 }

@@ -89,7 +89,6 @@ class Engine {
   std::unordered_map<gainz_request_id, std::unique_ptr<Active>> active_;
   std::vector<Active*> ended_;  // of the step in flight; freed when it is over
   const Schedule* in_flight_ = nullptr;
-  std::vector<gainz_page_copy> copies_;
   bool lost_ = false;  // the device: every request fails
   bool busy_ = false;  // the engine thread's: work was left by the last tick
   uint64_t num_accepted_ = 0;
