@@ -31,7 +31,7 @@ struct ExchangeRecord {
   bool is_gone = false;    // the client left before the end
   uint64_t bytes_in = 0;   // of the body
   uint64_t bytes_out = 0;  // of the body
-  double seconds = 0;      // from the first byte of the request to the last of the answer
+  double seconds = 0;      // from the end of the header to the last byte of the answer
   std::string problem;     // what a handler threw that is no ApiError, for the log alone; "" if nothing
 };
 

@@ -8,12 +8,13 @@
 namespace gainz::host {
 
 struct HttpLimits {
-  size_t uri_bytes = 8 * 1024;            // request target; beyond: 414
-  size_t header_bytes = 64 * 1024;        // request line and fields, and trailers; beyond: 431
-  size_t num_headers = 100;               // fields; beyond: 431
-  size_t body_bytes = 16 * 1024 * 1024;   // chunks joined; beyond: 413, before the body is read if its length is declared
-  size_t num_connections = 1024;          // beyond: the longest idle one is closed; if none is idle, 503
-  size_t send_buffer_bytes = 256 * 1024;  // of the socket: what a slow reader can leave unread
+  size_t uri_bytes = 8 * 1024;                // request target; beyond: 414
+  size_t header_bytes = 64 * 1024;            // request line and fields, and trailers; beyond: 431
+  size_t num_headers = 100;                   // fields; beyond: 431
+  size_t body_bytes = 16 * 1024 * 1024;       // chunks joined; beyond: 413, before the body is read if its length is declared
+  size_t num_connections = 1024;              // beyond: the longest idle one is closed; if none is idle, 503
+  size_t all_body_bytes = 512 * 1024 * 1024;  // of all requests at once; beyond: 503
+  size_t send_buffer_bytes = 256 * 1024;      // of the socket: what a slow reader can leave unread
 
   std::chrono::milliseconds tls_handshake{10'000};  // whole; beyond: closed
   std::chrono::milliseconds header_time{10'000};    // first to last byte of a header; beyond: 408
