@@ -1,5 +1,10 @@
 // Route: what the server answers, one row each. The tables live beside the handlers (server/api/*.cc); server/routes.cc joins
 // them into the one that connections search.
+//
+// GCC 12 compiles some coroutines wrongly (frames destroyed twice, seen here) or not at all. In a handler, and in any
+// coroutine, a co_await stands alone: `co_await f(x);` or `const bool sent = co_await f(x);`, never inside if (...), while
+// (...), !, &&, || or ?:, never `co_return co_await`; no braced temporary among its arguments (name it first, then std::move
+// it).
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

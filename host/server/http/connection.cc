@@ -89,8 +89,9 @@ void Connection::end(const ApiError& reason) {
 
 int Connection::spare() const {
   if (is_closed_) return 0;
-  if (phase_ == Phase::idle || phase_ == Phase::closing) return 2;
-  const bool is_unproven = phase_ == Phase::handshake || phase_ == Phase::header;
+  const bool is_fresh = phase_ == Phase::idle && num_requests_ == 0;
+  if ((phase_ == Phase::idle && !is_fresh) || phase_ == Phase::closing) return 2;
+  const bool is_unproven = is_fresh || phase_ == Phase::handshake || phase_ == Phase::header;
   return is_unproven && Clock::now() - since_ > kHeaderGrace ? 1 : 0;
 }
 
@@ -106,11 +107,14 @@ void Connection::on_input_end() {
 }
 
 asio::awaitable<void> Connection::serve() {
-  if (!co_await shake_hands()) co_return;
+  const bool is_open = co_await shake_hands();
+  if (!is_open) co_return;
   asio::co_spawn(executor_, inbox_.run(), [self = shared_from_this()](std::exception_ptr failure) {
     if (failure) self->close();
   });
-  while (co_await serve_one()) {
+  for (bool goes_on = true; goes_on;) {
+    const bool served = co_await serve_one();
+    goes_on = served;
   }
   co_await finish();
 }
@@ -137,8 +141,13 @@ asio::awaitable<bool> Connection::serve_one() {
   HttpExchange exchange(*state_, outbox_, access, std::exchange(reader_->request(), {}), reader_->framing());
   exchange.set_match(verdict.match);
   exchange.set_key(verdict.key);
-  if (head == Read::refused) co_return co_await refuse(exchange, refusal_);
-  co_return co_await answer(exchange, verdict);
+  bool goes_on = false;
+  if (head == Read::refused) {
+    co_await refuse(exchange, refusal_);
+  } else {
+    goes_on = co_await answer(exchange, verdict);
+  }
+  co_return goes_on;
 }
 
 // Takes what is there; a step of the reader's.
@@ -164,7 +173,9 @@ asio::awaitable<Connection::Read> Connection::read_head() {
     if (inbox_.has_ended()) co_return Read::ended;
     if (state_->is_stopping && phase_ == Phase::idle) co_return Read::ended;
     const bool in_header = phase_ == Phase::header;
-    if (co_await inbox_.wait(since_ + (in_header ? limits_.header_time : idle_time))) continue;
+    const auto deadline = since_ + (in_header ? limits_.header_time : idle_time);
+    const bool has_news = co_await inbox_.wait(deadline);
+    if (has_news) continue;
     if (!in_header) co_return Read::ended;
     refusal_ = timed_out("request's header", limits_.header_time);
     co_return Read::refused;
@@ -189,7 +200,9 @@ asio::awaitable<Connection::Read> Connection::read_body() {
       co_return Read::refused;
     }
     const auto time = limits_.body_time + std::chrono::milliseconds(num_bytes * 1000 / limits_.body_rate);
-    if (co_await inbox_.wait(since_ + time)) continue;
+    const auto deadline = since_ + time;
+    const bool has_news = co_await inbox_.wait(deadline);
+    if (has_news) continue;
     refusal_ = timed_out("request's body", time);
     co_return Read::refused;
   }
@@ -204,11 +217,17 @@ bool Connection::must_refuse_unread(const Verdict& verdict) const {
 
 asio::awaitable<bool> Connection::answer(HttpExchange& exchange, const Verdict& verdict) {
   const RequestFraming& framing = reader_->framing();
-  if (must_refuse_unread(verdict)) co_return co_await refuse(exchange, *verdict.refusal);
+  if (must_refuse_unread(verdict)) {
+    co_await refuse(exchange, *verdict.refusal);
+    co_return false;
+  }
   if (framing.has_body()) {
-    if (framing.expects_continue && inbox_.bytes().empty() && !co_await outbox_.write("HTTP/1.1 100 Continue\r\n\r\n"))
+    if (framing.expects_continue && inbox_.bytes().empty()) co_await outbox_.write("HTTP/1.1 100 Continue\r\n\r\n");
+    const Read body = co_await read_body();
+    if (body != Read::ok) {
+      co_await refuse(exchange, refusal_);
       co_return false;
-    if (co_await read_body() != Read::ok) co_return co_await refuse(exchange, refusal_);
+    }
     exchange.set_body(std::move(reader_->request().body));
   }
   set_phase(Phase::exchange);
@@ -226,11 +245,12 @@ asio::awaitable<bool> Connection::answer(HttpExchange& exchange, const Verdict& 
   co_return exchange.keeps_alive();
 }
 
-asio::awaitable<bool> Connection::refuse(HttpExchange& exchange, const ApiError& error) {
+asio::awaitable<void> Connection::refuse(HttpExchange& exchange, const ApiError& error) {
+  state_->num_body_bytes -= std::exchange(num_body_bytes_, 0);
+  reader_.reset();  // with what there is of the body
   exchange.close_after();
   co_await exchange.fail(error);
   report(exchange);
-  co_return false;
 }
 
 void Connection::report(const HttpExchange& exchange) const {

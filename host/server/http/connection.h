@@ -50,7 +50,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   boost::asio::awaitable<Read> read_head();
   boost::asio::awaitable<Read> read_body();
   boost::asio::awaitable<bool> answer(HttpExchange& exchange, const Verdict& verdict);
-  boost::asio::awaitable<bool> refuse(HttpExchange& exchange, const ApiError& error);  // and do not go on
+  boost::asio::awaitable<void> refuse(HttpExchange& exchange, const ApiError& error);  // the connection does not go on
   boost::asio::awaitable<void> finish();
   bool must_refuse_unread(const Verdict& verdict) const;
   RequestReader::Step read_some();

@@ -42,7 +42,8 @@ asio::awaitable<void> HttpExchange::send(HttpResponse response) {
     text += response.body;
     num_bytes_out_ = response.body.size();
   }
-  if (!co_await outbox_.write(text)) gone();
+  const bool sent = co_await outbox_.write(text);
+  if (!sent) gone();
 }
 
 asio::awaitable<void> HttpExchange::begin_stream(std::string_view content_type) {
@@ -55,7 +56,9 @@ asio::awaitable<void> HttpExchange::begin_stream(std::string_view content_type) 
   headers.emplace_back("cache-control", "no-cache");
   headers.emplace_back("x-accel-buffering", "no");  // proxies pass each event on at once
   const ResponseFraming framing = {.is_chunked = !framing_.is_http_1_0, .keep_alive = framing_.keep_alive};
-  if (!co_await outbox_.write(response_head(200, framing, headers))) gone();
+  const std::string head = response_head(200, framing, headers);
+  const bool sent = co_await outbox_.write(head);
+  if (!sent) gone();
 }
 
 asio::awaitable<bool> HttpExchange::write(std::string_view text) {
@@ -69,7 +72,8 @@ asio::awaitable<bool> HttpExchange::write(std::string_view text) {
     fmt::format_to(std::back_inserter(piece_), "{:x}\r\n{}\r\n", text.size(), text);
   }
   num_bytes_out_ += text.size();
-  if (!co_await outbox_.write(piece_)) gone();
+  const bool sent = co_await outbox_.write(piece_);
+  if (!sent) gone();
   co_return !is_gone_;
 }
 
@@ -78,7 +82,8 @@ asio::awaitable<void> HttpExchange::end_stream() {
   phase_ = Phase::ended;
   if (is_gone_) close_after();  // the client may have missed something
   if (is_gone_ || is_head_ || framing_.is_http_1_0) co_return;
-  if (!co_await outbox_.write("0\r\n\r\n")) gone();
+  const bool sent = co_await outbox_.write("0\r\n\r\n");
+  if (!sent) gone();
 }
 
 asio::awaitable<void> HttpExchange::run(const Route& route) {
@@ -106,7 +111,9 @@ asio::awaitable<void> HttpExchange::run(const Route& route) {
   }
   if (!failure && phase_ == Phase::streaming && ending_) failure = internal;
   if (failure) {
-    co_await fail(ending_ && failure->status >= 500 ? *ending_ : *failure);
+    if (ending_ && failure->status >= 500) failure = ending_;
+    const ApiError error = *failure;
+    co_await fail(error);
   } else if (phase_ == Phase::streaming) {
     co_await end_stream();
   }
@@ -119,7 +126,8 @@ asio::awaitable<void> HttpExchange::fail(const ApiError& error) {
     if (error.status == 405) response.headers.emplace_back("allow", match_.allow);
     co_await send(std::move(response));
   } else {
-    co_await write(error_event(match_.form, error));
+    const std::string event = error_event(match_.form, error);
+    co_await write(event);
     co_await end_stream();
   }
 }

@@ -37,7 +37,7 @@ class WireServer {
   void run(const std::function<void(host::HttpServer&)>& work);
   bool drained(std::chrono::milliseconds limit);
 
-  std::vector<host::ExchangeRecord> records();
+  std::vector<host::ExchangeRecord> records(size_t count);  // waits for so many: an answer is there before its record
   std::vector<std::string> problems();
   size_t num_connections();
   // Of /wait and /stream: exchanges whose handler began, whose on_gone was called, whose handler ended.
