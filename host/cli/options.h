@@ -35,6 +35,10 @@ struct BenchOptions {
   double band = 0.10;
 };
 
+struct ServeOptions {
+  std::optional<std::string> name;  // of the one model
+};
+
 struct Options {
   std::string command;
   Environment environment;
@@ -45,6 +49,7 @@ struct Options {
   bool example = false;  // config
   RunOptions run;
   BenchOptions bench;
+  ServeOptions serve;
 };
 
 }  // namespace gainz::host

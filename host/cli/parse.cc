@@ -102,6 +102,7 @@ void add_setting_flags(CLI::App& app, Options& options, std::string_view section
                return std::string();
              })
         ->group(section == "sampling" ? "Sampling"
+                : section == "server" ? "Server"
                 : section == "log"    ? "Messages"
                                       : "Settings");
   }
@@ -180,6 +181,18 @@ void add_bench(CLI::App& app, Options& options) {
   add_setting_flags(app, options, "");
 }
 
+void add_serve(CLI::App& app, Options& options) {
+  add_text(app, "-m,--model", "Model to serve alone: a path, a name in the models folder, or a [[model]]'s name",
+           into_text(options.model));
+  add_text(app, "--name", "What clients call it; without it the file's name without .gguf",
+           [&options](const std::string& text) -> std::string {
+             options.serve.name = text;
+             return text.empty() ? "must not be empty" : "";
+           });
+  add_setting_flags(app, options, "");
+  add_setting_flags(app, options, "server");
+}
+
 struct Command {
   const char* name;
   const char* about;
@@ -188,6 +201,7 @@ struct Command {
 
 constexpr Command kCommands[] = {
     {"run", "Answer one prompt, or chat", add_run},
+    {"serve", "Serve models over HTTP: the APIs of OpenAI and Ollama", add_serve},
     {"bench", "Measure speed beside the machine's limits", add_bench},
     {"devices", "List plugins and devices",
      [](CLI::App& app, Options& options) {

@@ -10,7 +10,7 @@
 namespace gainz::host {
 namespace {
 
-constexpr std::string_view kSections[] = {"model", "sampling", "log"};
+constexpr std::string_view kSections[] = {"model", "sampling", "server", "log"};
 
 // "a:b" of a file in folder f is "f/a:f/b".
 std::string folders_under(std::string_view folder, std::string_view list) {
@@ -86,7 +86,7 @@ class FileReader {
   }
 
   void unknown_section(const toml::key& name) {
-    std::string hint = "; the sections are [[model]], [sampling] and [log]";
+    std::string hint = "; the sections are [[model]], [sampling], [server] and [log]";
     if (const auto near = nearest(name.str(), kSections); !near.empty()) {
       hint = near == "model" ? "; did you mean [[model]]?" : fmt::format("; did you mean [{}]?", near);
     }

@@ -21,6 +21,10 @@ std::string range(const Key& key) {
   return key.choices.empty() ? "" : fmt::format(" ({})", what_it_must_be(key));
 }
 
+std::string marks(const Key& key) {
+  return fmt::format("{}{}", (key.flags & kInModel) != 0 ? " ¹" : "", (key.flags & kLive) != 0 ? " ²" : "");
+}
+
 std::string one_line(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -82,11 +86,11 @@ std::string settings_tables() {
       out += "| key | default | allowed | flag | environment | meaning |\n|---|---|---|---|---|---|\n";
     }
     const std::string flag = key.flag.empty() ? "" : fmt::format("`{}`", key.flag);
-    out += fmt::format("| `{}`{} | `{}` | {} | {} | `{}` | {} |\n", key.name, (key.flags & kInModel) != 0 ? " ¹" : "",
-                       toml_value(default_value(key)), one_line(what_it_must_be(key)), flag, environment_name(key),
-                       one_line(key.doc));
+    out += fmt::format("| `{}`{} | `{}` | {} | {} | `{}` | {} |\n", key.name, marks(key), toml_value(default_value(key)),
+                       one_line(what_it_must_be(key)), flag, environment_name(key), one_line(key.doc));
   }
-  return out + "\n¹ also in `[[model]]`, for that model alone.\n";
+  return out +
+         "\n¹ also in `[[model]]`, for that model alone. ² `gainz serve` takes a new value on SIGHUP, without a restart.\n";
 }
 
 }  // namespace gainz::host

@@ -42,7 +42,8 @@ std::string environment_name(const Key& key) {
 
 std::string long_flag(const Key& key) {
   const size_t at = key.flag.find("--");
-  return at == std::string_view::npos ? "" : std::string(key.flag.substr(at));
+  if (at == std::string_view::npos) return "";
+  return std::string(key.flag.substr(at, key.flag.find(',', at) - at));
 }
 
 std::string what_it_must_be(const Key& key) {

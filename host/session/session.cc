@@ -3,37 +3,12 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "session/runtime_config.h"
 #include "terminal/interrupt.h"
 #include "terminal/progress_bar.h"
 
 namespace gainz::host {
 namespace {
-
-Failure failure_of(gainz_code code, const char* sentence) {
-  const std::string text = printable(sentence);
-  return Failure{text.empty() ? fmt::format("the runtime answered \"{}\"", gainz_code_name(code)) : text};
-}
-
-// nullptr, the runtime's default, for a setting that says so.
-const char* or_null(const std::string& text, std::string_view standard) { return text == standard ? nullptr : text.c_str(); }
-
-gainz_model_config config_of(const std::string& path, const Settings& settings) {
-  gainz_model_config config;
-  gainz_model_config_init(&config);
-  config.path = path.c_str();
-  config.context = static_cast<uint32_t>(settings.integer(key("context")));
-  config.backend = or_null(settings.text(key("backend")), "auto");
-  config.fallback = settings.text(key("fallback")).c_str();
-  config.prefill = settings.text(key("prefill")).c_str();
-  config.kv_type = or_null(settings.text(key("kv_type")), "auto");
-  config.kv_type_v = or_null(settings.text(key("kv_type_v")), "auto");
-  config.max_sequences = static_cast<uint32_t>(settings.integer(key("max_sequences")));
-  config.batch_tokens = static_cast<uint32_t>(settings.integer(key("batch_tokens")));
-  config.kv_memory_bytes = static_cast<uint64_t>(settings.integer(key("kv_memory_bytes")));
-  config.no_mmap = settings.boolean(key("mmap")) ? 0 : 1;
-  config.no_prefix_cache = settings.boolean(key("prefix_cache")) ? 0 : 1;
-  return config;
-}
 
 int32_t on_progress(void* ctx, const char* stage, double fraction) {
   static_cast<ProgressBar*>(ctx)->show(stage != nullptr ? stage : "", fraction);
@@ -85,16 +60,9 @@ Result<std::unique_ptr<Session>> Session::open(const Settings& settings) {
   if (!log.ok()) return log.failure();
   std::unique_ptr<Session> session(new Session());
   session->log_ = *std::move(log);
-  gainz_runtime_config config;
-  gainz_runtime_config_init(&config);
-  config.hook_ctx = session->log_.get();
-  config.log = LogSink::hook;
-  config.num_threads = static_cast<uint32_t>(settings.integer(key("threads")));
-  config.plugin_path = or_null(settings.text(key("plugin_path")), "");
-  config.cpu_isa = or_null(settings.text(key("cpu_isa")), "auto");
-  char error[kErrorBytes] = "";
-  const gainz_code code = gainz_runtime_create(&config, &session->runtime_, error, sizeof error);
-  if (code != GAINZ_OK) return failure_of(code, error);
+  Result<gainz_runtime*> runtime = make_runtime(settings, *session->log_);
+  if (!runtime.ok()) return runtime.failure();
+  session->runtime_ = *runtime;
   return session;
 }
 
@@ -102,7 +70,7 @@ Session::~Session() { gainz_runtime_destroy(runtime_); }
 
 Outcome Session::load(const std::string& path, const Settings& settings,
                       const std::function<void(gainz_model_config&)>& change) {
-  gainz_model_config config = config_of(path, settings);
+  gainz_model_config config = model_config_of(path, settings);
   ProgressBar bar;
   config.progress_ctx = &bar;
   config.progress = on_progress;

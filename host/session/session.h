@@ -10,10 +10,9 @@
 
 #include "config/settings.h"
 #include "session/log_sink.h"
+#include "session/runtime_config.h"
 
 namespace gainz::host {
-
-inline constexpr size_t kErrorBytes = 2048;  // of the C API's sentences
 
 class Session {
  public:
