@@ -134,7 +134,8 @@ void LogSink::record(std::string_view what, const boost::json::object& fields) {
   std::string line = head(what);
   bool is_first = true;
   for (const auto& field : fields) {
-    line += fmt::format("{}{}={}", std::exchange(is_first, false) ? "" : " ", std::string_view(field.key()), shown(field.value()));
+    line +=
+        fmt::format("{}{}={}", std::exchange(is_first, false) ? "" : " ", std::string_view(field.key()), shown(field.value()));
   }
   put(std::move(line));
 }

@@ -1,6 +1,6 @@
-// LogWriter: lines to a file descriptor from a thread of its own, so that a full disk, a slow terminal or a pipe that nobody reads
-// holds up no one who logs. At most kMaxQueuedBytes wait; what comes beyond is dropped, counted and told by a line of its own.
-// Owner: LogSink. Threads: put() and use() from any.
+// LogWriter: lines to a file descriptor from a thread of its own, so that a full disk, a slow terminal or a pipe that nobody
+// reads holds up no one who logs. At most kMaxQueuedBytes wait; what comes beyond is dropped, counted and told by a line of its
+// own. Owner: LogSink. Threads: put() and use() from any.
 #pragma once
 
 #include <condition_variable>

@@ -7,12 +7,7 @@
 #include <fstream>
 
 #include "runtime/gguf/gguf_test_util.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
+#include "support/sanitized.h"
 
 namespace gainz::test {
 

@@ -104,9 +104,8 @@ TEST(HttpExchange, paths_and_methods) {
   EXPECT_EQ(client.ask(get("/models/")).status, 404);
   const RawResponse missing = client.ask(get("/no/such%0Apath"));
   EXPECT_EQ(missing.status, 404);
-  EXPECT_EQ(
-      missing.body,
-      R"({"error":{"message":"Unknown request URL: GET /no/such\\x0Apath","type":"invalid_request_error","param":null,"code":"unknown_url"}})");
+  EXPECT_EQ(missing.body, R"({"error":{"message":"Unknown request URL: GET /no/such\\x0Apath","type":"invalid_request_error",)"
+                          R"("param":null,"code":"unknown_url"}})");
   EXPECT_EQ(client.ask(get("/api/none")).body, R"({"error":"Unknown request URL: GET /api/none"})");
   const RawResponse method = client.ask("DELETE /health HTTP/1.1\r\nHost: t\r\n\r\n");
   EXPECT_EQ(method.status, 405);
