@@ -6,6 +6,7 @@
 #include <gainz/gainz.h>
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -60,6 +61,8 @@ class Generation {
   virtual boost::asio::awaitable<GenerationEvent> next() = 0;
   virtual std::optional<GenerationEvent> try_next() = 0;  // nothing: none is here yet
   virtual void cancel() = 0;                              // DONE comes within one slice
+  // The timer is cancelled whenever an event comes, so that one coroutine can wait for several generations.
+  virtual void wake(std::shared_ptr<boost::asio::steady_timer> timer) = 0;
 };
 
 class Generations {

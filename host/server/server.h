@@ -26,6 +26,7 @@ class ServedModel {
   virtual const gainz_model_info& info() const = 0;
   virtual const Settings& settings() const = 0;  // with the entry's overrides
   virtual int64_t created() const = 0;           // Unix seconds of its load
+  virtual bool opens_thinking() const = 0;       // its chat template, unless told otherwise, ends the prompt with <think>
 };
 
 struct ModelState {  // one entry of the configuration

@@ -10,7 +10,8 @@ using namespace gainz;
 
 namespace {
 
-constexpr uint32_t kKnownTextFlags = GAINZ_TEXT_PARSE_SPECIAL | GAINZ_TEXT_ADD_SPECIAL | GAINZ_TEXT_SKIP_SPECIAL;
+constexpr uint32_t kTokenizeFlags = GAINZ_TEXT_PARSE_SPECIAL | GAINZ_TEXT_ADD_SPECIAL;
+constexpr uint32_t kDetokenizeFlags = GAINZ_TEXT_SKIP_SPECIAL | GAINZ_TEXT_RAW;
 
 // A copy that gainz_free frees, with a zero after it.
 Status hand_out(const void* data, size_t num_bytes, void** out) {
@@ -111,7 +112,7 @@ gainz_code gainz_tokenize(gainz_runtime* runtime, gainz_model_id id, const char*
   return border(error, error_bytes, [&]() -> Status {
     if (!runtime || (!text && text_bytes > 0) || !out_ids || !out_num_ids)
       return {Code::invalid, "runtime, text, out_ids or out_num_ids is NULL"};
-    if (flags & ~kKnownTextFlags) return {Code::invalid, "flags has unknown bits: " + std::to_string(flags)};
+    if (flags & ~kTokenizeFlags) return {Code::invalid, "flags has unknown bits: " + std::to_string(flags)};
     GAINZ_ASSIGN(const auto model, runtime->find_model(id));
     GAINZ_ASSIGN(const auto ids,
                  model->tokenizer->encode(std::string_view(text ? text : "", text_bytes),
@@ -128,9 +129,12 @@ gainz_code gainz_detokenize(gainz_runtime* runtime, gainz_model_id id, const int
                             char** out_text, size_t* out_bytes, char* error, size_t error_bytes) {
   return border(error, error_bytes, [&]() -> Status {
     if (!runtime || (!ids && num_ids > 0)) return {Code::invalid, "runtime or ids is NULL"};
-    if (flags & ~kKnownTextFlags) return {Code::invalid, "flags has unknown bits: " + std::to_string(flags)};
+    if (flags & ~kDetokenizeFlags) return {Code::invalid, "flags has unknown bits: " + std::to_string(flags)};
     GAINZ_ASSIGN(const auto model, runtime->find_model(id));
-    GAINZ_ASSIGN(const std::string text, model->tokenizer->decode({ids, num_ids}, (flags & GAINZ_TEXT_SKIP_SPECIAL) != 0));
+    const bool skip_special = (flags & GAINZ_TEXT_SKIP_SPECIAL) != 0;
+    GAINZ_ASSIGN(const std::string text, (flags & GAINZ_TEXT_RAW) != 0
+                                             ? model->tokenizer->decode_raw({ids, num_ids}, skip_special)
+                                             : model->tokenizer->decode({ids, num_ids}, skip_special));
     return hand_out_text(text, out_text, out_bytes);
   });
 }

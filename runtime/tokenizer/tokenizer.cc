@@ -161,18 +161,33 @@ Result<std::vector<int32_t>> Tokenizer::encode(std::string_view text, bool parse
   return encode({&piece, 1}, add_special);
 }
 
-Result<std::string> Tokenizer::decode(std::span<const int32_t> ids, bool skip_special) const {
+Status Tokenizer::check_ids(std::span<const int32_t> ids) const {
   if (ids.size() > tokenizer_limits::kMaxDecodeTokens) {
     return Status(Code::limit_exceeded, std::to_string(ids.size()) + " ids to decode, the limit is " +
                                             std::to_string(tokenizer_limits::kMaxDecodeTokens));
   }
+  for (const int32_t id : ids) {
+    if (parts_->vocab.contains(id)) continue;
+    return Status(Code::invalid, "token id " + std::to_string(id) + " is not in the vocabulary of " +
+                                     std::to_string(vocab_size()) + " tokens");
+  }
+  return {};
+}
+
+Result<std::string> Tokenizer::decode_raw(std::span<const int32_t> ids, bool skip_special) const {
+  GAINZ_TRY(check_ids(ids));
+  std::string bytes;
+  for (const int32_t id : ids) {
+    if (!skip_special || !is_special(id)) bytes += token_bytes(id);
+  }
+  return bytes;
+}
+
+Result<std::string> Tokenizer::decode(std::span<const int32_t> ids, bool skip_special) const {
+  GAINZ_TRY(check_ids(ids));
   std::string bytes;
   bool drops_blank = parts_->model->drops_first_blank();
   for (const int32_t id : ids) {
-    if (!parts_->vocab.contains(id)) {
-      return Status(Code::invalid, "token id " + std::to_string(id) + " is not in the vocabulary of " +
-                                       std::to_string(vocab_size()) + " tokens");
-    }
     if (is_special(id)) {
       if (skip_special) continue;
       bytes += parts_->vocab.text(id);

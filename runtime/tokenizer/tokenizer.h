@@ -41,6 +41,8 @@ class Tokenizer {
   // The text of ids: valid UTF-8, broken bytes as U+FFFD. A blank that encoding puts before the first word is taken off again.
   // `skip_special` leaves out control and unknown pieces, else they are spelled. Errors: invalid (id), limit_exceeded.
   Result<std::string> decode(std::span<const int32_t> ids, bool skip_special) const;
+  // Each token's own bytes one after the other: a character may begin or end outside, no first blank is dropped.
+  Result<std::string> decode_raw(std::span<const int32_t> ids, bool skip_special) const;
 
   // Raw bytes of one token in the middle of a text; special ones give their spelling, an id outside the vocabulary nothing.
   std::string token_bytes(int32_t id) const;
@@ -62,6 +64,7 @@ class Tokenizer {
  private:
   struct Parts;
   explicit Tokenizer(std::unique_ptr<const Parts> parts);
+  Status check_ids(std::span<const int32_t> ids) const;
   std::unique_ptr<const Parts> parts_;
 };
 

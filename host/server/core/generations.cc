@@ -68,6 +68,7 @@ class RuntimeGeneration final : public Generation {
     return pop();
   }
   void cancel() override { running_->cancel(); }
+  void wake(std::shared_ptr<asio::steady_timer> timer) override { running_->listener = std::move(timer); }
 
  private:
   GenerationEvent pop() {
@@ -213,6 +214,7 @@ void RuntimeGenerations::take(Running& running, GenerationEvent event) {
     running.cancel();
   }
   running.changed.cancel();
+  if (running.listener) running.listener->cancel();
 }
 
 void RuntimeGenerations::end(Running& running, GenerationEvent& done) {

@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "server/api_error.h"
+#include "server/thinking.h"
 #include "session/runtime_config.h"
 
 namespace gainz::host {
@@ -33,8 +34,14 @@ uint64_t file_bytes(const std::string& path) {
 // Plain data: a copy of what the runtime tells of a loaded model, so that it stays readable when the model is gone.
 class LoadedModel final : public ServedModel {
  public:
-  LoadedModel(std::string name, gainz_model_id model, const gainz_model_info& info, Settings settings, int64_t created)
-      : id_(std::move(name)), runtime_id_(model), info_(info), settings_(std::move(settings)), created_(created) {
+  LoadedModel(std::string name, gainz_model_id model, const gainz_model_info& info, Settings settings, int64_t created,
+              bool opens_thinking)
+      : id_(std::move(name)),
+        runtime_id_(model),
+        info_(info),
+        settings_(std::move(settings)),
+        created_(created),
+        opens_thinking_(opens_thinking) {
     const char** texts[] = {&info_.path, &info_.architecture, &info_.name,      &info_.backend,  &info_.device,
                             &info_.isa,  &info_.kv_type,      &info_.kv_type_v, &info_.tokenizer};
     texts_.reserve(std::size(texts));
@@ -44,13 +51,14 @@ class LoadedModel final : public ServedModel {
     }
   }
   LoadedModel(const LoadedModel& other, Settings settings)
-      : LoadedModel(other.id_, other.runtime_id_, other.info_, std::move(settings), other.created_) {}
+      : LoadedModel(other.id_, other.runtime_id_, other.info_, std::move(settings), other.created_, other.opens_thinking_) {}
 
   const std::string& id() const override { return id_; }
   gainz_model_id runtime_id() const override { return runtime_id_; }
   const gainz_model_info& info() const override { return info_; }
   const Settings& settings() const override { return settings_; }
   int64_t created() const override { return created_; }
+  bool opens_thinking() const override { return opens_thinking_; }
 
  private:
   std::string id_;
@@ -59,6 +67,7 @@ class LoadedModel final : public ServedModel {
   std::vector<std::string> texts_;
   Settings settings_;
   int64_t created_;
+  bool opens_thinking_;
 };
 
 uint64_t bytes_of(const gainz_model_info& info) { return info.weight_bytes + info.kv_bytes; }
@@ -197,16 +206,20 @@ void ModelTable::start_load(EntryPtr entry) {
     gainz_model_id model = 0;
     const gainz_code code =
         loader_->is_stopping ? GAINZ_CANCELLED : gainz_model_load(runtime_, &config, &model, error, sizeof error);
-    asio::post(io_, [this, entry, model, code, text = std::string(error)] { finish_load(entry, model, code, text); });
+    const bool opens = code == GAINZ_OK && template_opens_thinking(runtime_, model, nullptr);
+    LoadResult result{model, code, error, opens};
+    asio::post(io_, [this, entry, result = std::move(result)] { finish_load(entry, result); });
   });
 }
 
-void ModelTable::finish_load(EntryPtr entry, gainz_model_id model, gainz_code code, std::string error) {
+void ModelTable::finish_load(EntryPtr entry, const LoadResult& result) {
+  const gainz_model_id model = result.model;
+  gainz_code code = result.code;
   gainz_model_info info{};
   info.struct_size = sizeof info;
   if (code == GAINZ_OK) code = gainz_model_get(runtime_, model, &info);
   if (code != GAINZ_OK) {
-    entry->reason = failure_of(code, error.c_str()).sentence;
+    entry->reason = failure_of(code, result.error.c_str()).sentence;
     entry->failed_at = Clock::now();
     log_(GAINZ_LOG_LEVEL_ERROR, fmt::format("{} could not be loaded: {}", entry->source.id, entry->reason));
     entry->set(State::unloaded);
@@ -214,7 +227,8 @@ void ModelTable::finish_load(EntryPtr entry, gainz_model_id model, gainz_code co
   }
   const auto created = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch());
   entry->runtime_id = model;
-  entry->model = std::make_shared<LoadedModel>(entry->source.id, model, info, entry->source.settings, created.count());
+  entry->model = std::make_shared<LoadedModel>(entry->source.id, model, info, entry->source.settings, created.count(),
+                                               result.opens_thinking);
   entry->last_bytes = bytes_of(info);
   entry->last_used = Clock::now();
   log_(GAINZ_LOG_LEVEL_INFO, fmt::format("{} is ready after {}: {}, {} of weights, {} of KV pages, context {}",

@@ -58,12 +58,18 @@ class ModelTable {
  private:
   struct Entry;
   struct Loader;
+  struct LoadResult {
+    gainz_model_id model;
+    gainz_code code;
+    std::string error;
+    bool opens_thinking;
+  };
   using EntryPtr = std::shared_ptr<Entry>;
 
   EntryPtr find(const std::string& name) const;  // throws 404
   boost::asio::awaitable<void> loaded(EntryPtr entry, bool is_forced);
   void start_load(EntryPtr entry);
-  void finish_load(EntryPtr entry, gainz_model_id model, gainz_code code, std::string error);
+  void finish_load(EntryPtr entry, const LoadResult& result);
   void start_unload(EntryPtr entry, const std::string& why);
   boost::asio::awaitable<void> unloaded(EntryPtr entry);
   uint64_t used_bytes() const;

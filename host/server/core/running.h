@@ -32,8 +32,9 @@ struct Running {
   bool is_abandoned = false;     // no handler takes events any more
   bool has_ended = false;        // its last event is among `events`, or was taken
   std::deque<GenerationEvent> events;
-  size_t num_bytes = 0;  // of `events`
-  boost::asio::steady_timer changed;
+  size_t num_bytes = 0;                                 // of `events`
+  boost::asio::steady_timer changed;                    // cancelled when an event comes, as is:
+  std::shared_ptr<boost::asio::steady_timer> listener;  // of a handler that waits for several
 
   std::string id, key, model;  // of the exchange, for the log
   bool logs_content = false;

@@ -206,6 +206,7 @@ GAINZ_API gainz_code gainz_inspect(gainz_runtime* runtime, const char* path, cha
 #define GAINZ_TEXT_PARSE_SPECIAL 1u /* spellings of control tokens become these tokens: only for text you wrote yourself */
 #define GAINZ_TEXT_ADD_SPECIAL 2u   /* begin- and end-of-text tokens as the model wants them */
 #define GAINZ_TEXT_SKIP_SPECIAL 4u  /* detokenize: leave control tokens out */
+#define GAINZ_TEXT_RAW 8u           /* detokenize: each token's own bytes, which may be a part of a character */
 /* *out_ids and *out_text are freed by gainz_free. */
 GAINZ_API gainz_code gainz_tokenize(gainz_runtime* runtime, gainz_model_id model, const char* text, size_t text_bytes,
                                     uint32_t flags, int32_t** out_ids, size_t* out_num_ids, char* error, size_t error_bytes);
