@@ -3,6 +3,6 @@
 
 namespace gainz::host {
 
-Router make_router() { return Router({}); }
+Router make_router() { return Router({openai_routes()}); }
 
 }  // namespace gainz::host

@@ -32,6 +32,7 @@ asio::awaitable<std::unique_ptr<Choices>> Choices::start(ServerContext& server, 
 }
 
 std::optional<ChoiceEvent> Choices::try_next() {
+  if (failure_) return std::nullopt;
   for (size_t i = 0; i < generations_.size(); ++i) {
     const size_t index = (turn_ + i) % generations_.size();
     if (!generations_[index]) continue;
@@ -41,7 +42,9 @@ std::optional<ChoiceEvent> Choices::try_next() {
     if (event->kind == GAINZ_EVENT_DONE) {
       generations_[index].reset();
       --num_running_;
-      if (const std::optional<ApiError> error = error_of(*event)) throw *error;
+      is_cancelled_ |= event->finish_reason == GAINZ_FINISH_CANCELLED;
+      failure_ = error_of(*event);
+      if (failure_) return std::nullopt;
     }
     return ChoiceEvent{index, *std::move(event)};
   }
@@ -51,7 +54,9 @@ std::optional<ChoiceEvent> Choices::try_next() {
 asio::awaitable<std::optional<ChoiceEvent>> Choices::next(std::chrono::milliseconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   for (;;) {
+    if (failure_) throw *failure_;
     std::optional<ChoiceEvent> event = try_next();
+    if (failure_ && !event) continue;
     if (event || num_running_ == 0 || std::chrono::steady_clock::now() >= deadline) co_return event;
     changed_->expires_at(deadline);
     co_await changed_->async_wait(kAwait);

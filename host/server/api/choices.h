@@ -27,11 +27,13 @@ class Choices {
                                                                 std::shared_ptr<ServedModel> model,
                                                                 std::vector<GenerationRequest> requests);
 
-  // The next event of any; nothing: none came in that time. A generation that fails or times out throws ApiError; of one that
-  // was cancelled the last event says so.
+  // The next event of any; nothing: none came in that time. A generation that failed or timed out is an ApiError here, after
+  // all that came before it.
   boost::asio::awaitable<std::optional<ChoiceEvent>> next(std::chrono::milliseconds limit);
   std::optional<ChoiceEvent> try_next();
-  bool is_over() const { return num_running_ == 0; }
+  bool is_over() const { return num_running_ == 0 && !failure_; }
+  // The client left or the server ends: nothing more is to be said.
+  bool is_cancelled() const { return is_cancelled_; }
   size_t size() const { return generations_.size(); }
 
  private:
@@ -41,6 +43,8 @@ class Choices {
   std::shared_ptr<boost::asio::steady_timer> changed_;
   size_t num_running_ = 0;
   size_t turn_ = 0;  // who is asked first
+  std::optional<ApiError> failure_;
+  bool is_cancelled_ = false;
 };
 
 inline constexpr std::chrono::milliseconds kNoLimit = std::chrono::hours(24 * 365);

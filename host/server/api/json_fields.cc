@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "base/json_text.h"
@@ -31,6 +32,13 @@ std::string shown_json(const json::value& value) {
       value.is_string() ? fmt::format("\"{}\"", printable(value.get_string().subview(0, kMaxShownBytes))) : json_text(value);
   const bool is_cut = value.is_string() && value.get_string().size() > kMaxShownBytes;
   return is_cut ? text + "..." : text;
+}
+
+double shortest(float value) {
+  const std::string text = fmt::format("{}", value);
+  double out = 0;
+  std::from_chars(text.data(), text.data() + text.size(), out);
+  return out;
 }
 
 std::string json_quoted(std::string_view text) { return json::serialize(json::string(valid_utf8(text))); }

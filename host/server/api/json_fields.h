@@ -52,6 +52,8 @@ class JsonFields {
 
 // A value of a request for a message: its text if it is short, else its kind.
 std::string shown_json(const boost::json::value& value);
+// A float as the double with the fewest digits that gives it back, so that it is written short.
+double shortest(float value);
 // A text as a JSON string, with its quotes; invalid UTF-8 becomes U+FFFD.
 std::string json_quoted(std::string_view text);
 

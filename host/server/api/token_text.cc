@@ -1,6 +1,7 @@
 #include "server/api/token_text.h"
 
 #include "base/text.h"
+#include "server/api/json_fields.h"
 
 namespace gainz::host {
 namespace {
@@ -10,7 +11,7 @@ namespace json = boost::json;
 // JSON has no minus infinity; OpenAI writes -9999 for what cannot be chosen.
 double finite(float logprob) {
   constexpr double kImpossible = -9999;
-  return logprob > kImpossible ? static_cast<double>(logprob) : kImpossible;
+  return logprob > kImpossible ? shortest(logprob) : kImpossible;
 }
 
 }  // namespace

@@ -1,0 +1,44 @@
+#include "server/api/openai_form.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "base/json_text.h"
+#include "base/text.h"
+
+namespace gainz::host {
+
+namespace json = boost::json;
+
+std::string system_fingerprint(const ServedModel& model) {
+  const gainz_model_info& info = model.info();
+  return valid_utf8(fmt::format("gainz-{}-{}-{}-{}", gainz_version(), info.backend, info.isa, info.kv_type));
+}
+
+int64_t unix_now() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+void UsageCount::add_prompt(const GenerationEvent& done) {
+  prompt += done.num_prompt_tokens;
+  cached += done.num_cached_tokens;
+}
+
+json::object UsageCount::json() const {
+  return {{"prompt_tokens", prompt},
+          {"completion_tokens", completion},
+          {"total_tokens", prompt + completion},
+          {"prompt_tokens_details", {{"cached_tokens", cached}}},
+          {"completion_tokens_details", {{"reasoning_tokens", reasoning}}}};
+}
+
+std::string sse(std::string_view text) { return fmt::format("data: {}\n\n", text); }
+
+HttpResponse json_response(const json::value& value) {
+  HttpResponse out;
+  out.body = json_text(value);
+  return out;
+}
+
+}  // namespace gainz::host
