@@ -3,6 +3,7 @@ origin/main itself, since the commit before; uncommitted changes count. At most 
 import concurrent.futures
 import json
 import os
+import re
 import shutil
 import subprocess
 
@@ -27,8 +28,17 @@ def base(root):
     return git(root, "rev-parse", "--verify", "-q", "HEAD~1") or tree.skip("the history has one commit: what changed is not known")
 
 
+COROUTINE = re.compile(r"\bco_(await|return|yield)\b")
+
+
+def checks(source):
+    """The analyzer of clang 14 does not follow a coroutine's promise and finds Asio's uninitialised at every await."""
+    return "--checks=-clang-analyzer-core.*" if COROUTINE.search(source) else "--checks="
+
+
 def check(tool, root, build, path):
-    command = [tool, "--quiet", "--extra-arg=-Wno-unknown-warning-option", "-p", str(build), str(root / path)]  # GCC's options
+    source = (root / path).read_text(errors="replace")
+    command = [tool, "--quiet", checks(source), "--extra-arg=-Wno-unknown-warning-option", "-p", str(build), str(root / path)]  # GCC's options
     run = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     return [] if run.returncode == 0 else [run.stdout.strip() or run.stderr.strip()]
 

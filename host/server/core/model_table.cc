@@ -75,7 +75,7 @@ uint64_t bytes_of(const gainz_model_info& info) { return info.weight_bytes + inf
 }  // namespace
 
 struct ModelTable::Entry {
-  Entry(asio::io_context& io, ModelSource from) : source(std::move(from)), changed(io) {}
+  Entry(asio::io_context& io, ModelSource from) : source(std::move(from)), changed(io, asio::steady_timer::time_point::max()) {}
 
   ModelSource source;
   State state = State::unloaded;
@@ -93,10 +93,9 @@ struct ModelTable::Entry {
   int64_t keep_alive_seconds() const { return source.settings.integer(key("server.keep_alive_seconds")); }
   void set(State next) {
     state = next;
-    changed.expires_at(asio::steady_timer::time_point::max());  // wakes all who wait
+    changed.cancel();
   }
-  asio::awaitable<void> wait() {
-    changed.expires_at(asio::steady_timer::time_point::max());
+  asio::awaitable<void> wait() {  // any number at once: none may set the timer, which would wake the others
     co_await changed.async_wait(kAwait);
   }
 };

@@ -237,7 +237,8 @@ asio::awaitable<bool> Connection::answer(HttpExchange& exchange, const Verdict& 
   if (verdict.refusal) {
     co_await exchange.fail(*verdict.refusal);
   } else if (verdict.is_options) {
-    co_await exchange.send(options_response(*state_->access, exchange.request(), verdict.match));
+    HttpResponse response = options_response(*state_->access, exchange.request(), verdict.match);
+    co_await exchange.send(std::move(response));
   } else {
     co_await exchange.run(*verdict.match.route);
   }

@@ -84,7 +84,10 @@ host::HttpResponse answer_of(std::string body) {
   return out;
 }
 
-awaitable<void> health(ServerContext&, Exchange& exchange) { co_await exchange.send(answer_of(R"({"status":"ok"})")); }
+awaitable<void> health(ServerContext&, Exchange& exchange) {
+  host::HttpResponse answer = answer_of(R"({"status":"ok"})");
+  co_await exchange.send(std::move(answer));
+}
 
 awaitable<void> echo(ServerContext&, Exchange& exchange) {
   host::HttpResponse answer = answer_of(exchange.request().body);
@@ -99,7 +102,8 @@ awaitable<void> wait(ServerContext& context, Exchange& exchange) {
   const int ms = numbers(exchange.request().query).at(0);
   const bool slept = co_await handled.sleep(ms);
   if (!slept) throw ApiError{503, "the wait was cut short", "server_error", "cancelled", "", {}};
-  co_await exchange.send(answer_of(R"({"waited":true})"));
+  host::HttpResponse answer = answer_of(R"({"waited":true})");
+  co_await exchange.send(std::move(answer));
 }
 
 awaitable<void> stream(ServerContext& context, Exchange& exchange) {
@@ -129,8 +133,9 @@ awaitable<void> fail(ServerContext&, Exchange& exchange) {
   if (kind.starts_with("secret")) throw std::runtime_error("secret text of the inside");
   if (kind == "number") throw 7;
   if (kind == "twice") {
-    co_await exchange.send(answer_of("1"));
-    co_await exchange.send(answer_of("2"));
+    host::HttpResponse first = answer_of("1"), second = answer_of("2");
+    co_await exchange.send(std::move(first));
+    co_await exchange.send(std::move(second));
   }
   if (kind == "fields") {
     host::HttpResponse answer = answer_of("{}");
@@ -147,7 +152,10 @@ awaitable<void> fail_ollama(ServerContext&, Exchange& exchange) {
   throw ApiError{404, "model \"x\" not found", "invalid_request_error", "", "", {}};
 }
 
-awaitable<void> show_path(ServerContext&, Exchange& exchange) { co_await exchange.send(answer_of(exchange.request().path)); }
+awaitable<void> show_path(ServerContext&, Exchange& exchange) {
+  host::HttpResponse answer = answer_of(exchange.request().path);
+  co_await exchange.send(std::move(answer));
+}
 
 constexpr host::Route kRoutes[] = {
     {"GET", "/health", health, host::ErrorForm::openai, false},
