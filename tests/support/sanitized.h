@@ -1,4 +1,5 @@
-// Whether this program was built with a sanitizer, whose own memory and time hide what some tests measure. Constant; any thread.
+// Whether this program was built with a sanitizer, whose own memory and time hide what some tests measure. A constant; any
+// thread.
 #pragma once
 
 namespace gainz::test {
