@@ -52,6 +52,8 @@ class ServerContext {
   virtual std::vector<ModelState> models() const = 0;
   virtual boost::asio::awaitable<void> load_model(std::string id) = 0;
   virtual boost::asio::awaitable<void> unload_model(std::string id) = 0;
+  // Until it is loaded again the model stays so long after its last use; negative: for ever.
+  virtual void keep_alive(const std::string& id, std::chrono::seconds time) = 0;
 
   // Runs work that takes its time (tokenizing, templates, large JSON) on a worker and comes back to the network thread. What
   // the work throws is thrown here.

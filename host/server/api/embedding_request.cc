@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
+#include <cmath>
 
 #include "server/api/chat_request.h"
 #include "server/api/choices.h"
@@ -31,6 +32,21 @@ GenerationRequest embedding_of(const json::value& input, const std::string& name
 }
 
 }  // namespace
+
+std::vector<float> Embedding::unit() const {
+  double sum = 0;
+  for (const float value : values) sum += static_cast<double>(value) * value;
+  const double scale = sum > 0 ? 1 / std::sqrt(sum) : 0;
+  std::vector<float> out;
+  for (const float value : values) out.push_back(static_cast<float>(value * scale));
+  return out;
+}
+
+json::array Embedding::json(bool is_unit) const {
+  json::array out;
+  for (const float value : is_unit ? unit() : values) out.push_back(shortest(value));
+  return out;
+}
 
 std::vector<GenerationRequest> read_embedding_inputs(JsonFields& fields, std::string_view name) {
   const json::value* input = fields.any(name);

@@ -19,6 +19,8 @@ std::vector<GenerationRequest> read_embedding_inputs(JsonFields& fields, std::st
 struct Embedding {
   std::vector<float> values;
   uint32_t num_prompt_tokens = 0;
+  std::vector<float> unit() const;  // of length 1, as clients expect
+  boost::json::array json(bool is_unit) const;
 };
 // In the order of the requests; a few run at once. Throws ApiError, 400 if the model makes no embeddings.
 boost::asio::awaitable<std::vector<Embedding>> embed(ServerContext& server, Exchange& exchange,

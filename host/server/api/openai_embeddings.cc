@@ -70,10 +70,9 @@ asio::awaitable<void> embeddings(ServerContext& server, Exchange& exchange) {
     num_tokens += vectors[i].num_prompt_tokens;
     json::object item{{"object", "embedding"}, {"index", i}};
     if (request.is_base64) {
-      item["embedding"] = base64(vectors[i].values);
+      item["embedding"] = base64(vectors[i].unit());
     } else {
-      json::array& numbers = item["embedding"].emplace_array();
-      for (const float value : vectors[i].values) numbers.push_back(shortest(value));
+      item["embedding"] = vectors[i].json(true);
     }
     data.push_back(std::move(item));
   }

@@ -90,7 +90,15 @@ struct ModelTable::Entry {
   std::shared_ptr<std::atomic<double>> progress = std::make_shared<std::atomic<double>>(0);
   bool is_removed = false;  // from the configuration
 
-  int64_t keep_alive_seconds() const { return source.settings.integer(key("server.keep_alive_seconds")); }
+  std::optional<std::chrono::seconds> asked_keep_alive;  // by a request, until it is unloaded
+
+  // How long it stays after its last use; nothing: for ever.
+  std::optional<std::chrono::seconds> keep_alive() const {
+    if (asked_keep_alive) return asked_keep_alive->count() < 0 ? std::nullopt : asked_keep_alive;
+    const int64_t seconds = source.settings.integer(key("server.keep_alive_seconds"));
+    if (seconds == 0) return std::nullopt;
+    return std::chrono::seconds(seconds);
+  }
   void set(State next) {
     state = next;
     changed.cancel();
@@ -249,6 +257,7 @@ void ModelTable::finish_load(EntryPtr entry, const LoadResult& result) {
 
 void ModelTable::start_unload(EntryPtr entry, const std::string& why) {
   entry->model.reset();
+  entry->asked_keep_alive.reset();
   entry->set(State::unloading);
   log_(GAINZ_LOG_LEVEL_INFO, fmt::format("unloading {} {}", entry->source.id, why));
   asio::post(loader_->thread, [this, entry, model = entry->runtime_id] {
@@ -316,17 +325,18 @@ std::vector<ModelState> ModelTable::states() const {
     state.progress = entry->state == State::loading ? entry->progress->load() : 0;
     state.reason = entry->reason;
     state.model = entry->model;
-    const int64_t keep = entry->keep_alive_seconds();
-    if (entry->model && keep > 0) {
+    const auto keep = entry->keep_alive();
+    if (entry->model && keep) {
       const auto idle = Clock::now() - (entry->num_users > 0 ? Clock::now() : entry->last_used);
-      state.expires = std::chrono::system_clock::now() + std::chrono::seconds(keep) -
-                      std::chrono::duration_cast<std::chrono::seconds>(idle);
+      state.expires = std::chrono::system_clock::now() + *keep - std::chrono::duration_cast<std::chrono::seconds>(idle);
     }
     state.memory_bytes = entry->model ? bytes_of(entry->model->info()) : 0;
     out.push_back(std::move(state));
   }
   return out;
 }
+
+void ModelTable::keep_alive(const std::string& id, std::chrono::seconds time) { find(id)->asked_keep_alive = time; }
 
 std::shared_ptr<void> ModelTable::use(const std::string& id) {
   for (const EntryPtr& entry : entries_) {
@@ -342,10 +352,9 @@ std::shared_ptr<void> ModelTable::use(const std::string& id) {
 
 void ModelTable::unload_idle(Clock::time_point now) {
   for (const EntryPtr& entry : entries_) {
-    const int64_t keep = entry->keep_alive_seconds();
-    const bool is_idle = keep > 0 && entry->state == State::ready && entry->num_users == 0;
-    if (is_idle && now - entry->last_used >= std::chrono::seconds(keep))
-      start_unload(entry, fmt::format("after {} s without a request", keep));
+    const auto keep = entry->keep_alive();
+    const bool is_idle = keep && entry->state == State::ready && entry->num_users == 0 && now - entry->last_used >= *keep;
+    if (is_idle) start_unload(entry, fmt::format("after {} s without a request", keep->count()));
   }
   std::erase_if(entries_, [](const EntryPtr& entry) { return entry->is_removed && entry->state == State::unloaded; });
 }

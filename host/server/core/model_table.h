@@ -44,6 +44,7 @@ class ModelTable {
   boost::asio::awaitable<void> load(std::string id);    // also one that failed before
   boost::asio::awaitable<void> unload(std::string id);  // its requests end with an error; once back, its memory is free
   std::vector<ModelState> states() const;
+  void keep_alive(const std::string& id, std::chrono::seconds time);
 
   // A generation of it begins; it counts as used as long as the answer lives.
   std::shared_ptr<void> use(const std::string& id);

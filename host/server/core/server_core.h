@@ -29,6 +29,7 @@ class ServerCore final : public ServerContext {
   std::vector<ModelState> models() const override { return models_->states(); }
   boost::asio::awaitable<void> load_model(std::string id) override;
   boost::asio::awaitable<void> unload_model(std::string id) override;
+  void keep_alive(const std::string& id, std::chrono::seconds time) override { models_->keep_alive(id, time); }
   boost::asio::awaitable<void> off_thread(std::function<void()> work) override;
   std::string metrics_text() override;
   bool is_draining() const override { return is_draining_; }
