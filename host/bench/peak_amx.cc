@@ -7,6 +7,8 @@
 #include <immintrin.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "bench/cpu_bits.h"
 #endif
 
 namespace gainz::host {
@@ -50,7 +52,7 @@ constexpr PeakKernel kAmx = {"amx", IsaLevel::amx, uint64_t{4} * 2 * 16384, run_
 }  // namespace
 
 const PeakKernel* peak_amx_kernel() {
-  if (!__builtin_cpu_supports("amx-int8") || !__builtin_cpu_supports("amx-tile")) return nullptr;
+  if (!cpu_has_amx_int8()) return nullptr;
   return syscall(SYS_arch_prctl, kArchReqXcompPerm, kXfeatureTileData) == 0 ? &kAmx : nullptr;
 }
 #else

@@ -5,6 +5,8 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+
+#include "bench/cpu_bits.h"
 #endif
 
 namespace gainz::host {
@@ -70,7 +72,7 @@ const PeakKernel* peak_int8_kernel(IsaLevel most) {
 #if defined(__x86_64__)
   if (most >= IsaLevel::avx512_vnni && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw"))
     return &kAvx512Vnni;
-  if (most >= IsaLevel::avx_vnni && __builtin_cpu_supports("avxvnni")) return &kAvxVnni;
+  if (most >= IsaLevel::avx_vnni && __builtin_cpu_supports("avx2") && cpu_has_avx_vnni()) return &kAvxVnni;
   if (most >= IsaLevel::avx2 && __builtin_cpu_supports("avx2")) return &kAvx2;
 #endif
   (void)most;

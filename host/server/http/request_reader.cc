@@ -47,7 +47,12 @@ class Parser final : public http::basic_parser<true> {
     request_.body.append(body.data(), body.size());
     return body.size();
   }
-  void on_chunk_header_impl(std::uint64_t, string_view, ErrorCode&) override {}
+  void on_chunk_header_impl(std::uint64_t, string_view extension, ErrorCode& error) override {
+    // Beast lets a quoted one hold line ends, at which other parties would end the line.
+    const bool is_text =
+        std::all_of(extension.begin(), extension.end(), [](unsigned char c) { return c == '\t' || (c >= 0x20 && c != 0x7F); });
+    if (!is_text) error = http::error::bad_chunk_extension;
+  }
   std::size_t on_chunk_body_impl(std::uint64_t, string_view body, ErrorCode&) override {
     request_.body.append(body.data(), body.size());
     return body.size();
@@ -83,6 +88,12 @@ bool lists(std::string_view list, std::string_view word) {
   return false;
 }
 
+// Whether one of the comma-separated lists of that name has the word.
+bool any_lists(const HttpRequest& request, std::string_view name, std::string_view word) {
+  return std::any_of(request.headers.begin(), request.headers.end(),
+                     [&](const auto& field) { return field.first == name && lists(field.second, word); });
+}
+
 }  // namespace
 
 struct RequestReader::State {
@@ -104,6 +115,7 @@ struct RequestReader::State {
   Step check_framing();
   Step read_body(std::string_view bytes, size_t& out_taken);
   Step refuse_body(const ErrorCode& why);
+  void set_host(std::string authority);
 
   HttpLimits limits;
   HeadScanner scanner;
@@ -153,6 +165,12 @@ RequestReader::Step RequestReader::State::parse_head(std::string_view head) {
   return check_head();
 }
 
+void RequestReader::State::set_host(std::string authority) {
+  for (auto& [name, value] : request.headers) {
+    if (name == "host") value = std::move(authority);
+  }
+}
+
 RequestReader::Step RequestReader::State::check_head() {
   framing.is_http_1_0 = parser.version == 10;
   Result<RequestTarget> target = parse_request_target(parser.target);
@@ -165,9 +183,10 @@ RequestReader::Step RequestReader::State::check_head() {
     if (num_fields(request, name) > 1) return refuse(400, fmt::format("the header has the field {} more than once", name));
   }
   if (!framing.is_http_1_0 && num_fields(request, "host") == 0) return refuse(400, "the header has no host");
+  if (!target->authority.empty()) set_host(std::move(target->authority));
   if (!is_host(request.header("host"))) return refuse(400, "the host is malformed");
-  const std::string_view connection = request.header("connection");
-  framing.keep_alive = framing.is_http_1_0 ? lists(connection, "keep-alive") : !lists(connection, "close");
+  framing.keep_alive =
+      !any_lists(request, "connection", "close") && (!framing.is_http_1_0 || any_lists(request, "connection", "keep-alive"));
   return check_framing();
 }
 

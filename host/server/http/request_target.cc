@@ -1,5 +1,7 @@
 #include "server/http/request_target.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace gainz::host {
@@ -12,26 +14,33 @@ int hex_digit(char c) {
   return -1;
 }
 
-// "http://host:1/v1" becomes "/v1".
-std::string_view without_authority(std::string_view target) {
+// Of "http://host:1/v1": 7. 0: another form.
+size_t scheme_bytes(std::string_view target) {
   for (const std::string_view scheme : {std::string_view("http://"), std::string_view("https://")}) {
-    if (!target.starts_with(scheme)) continue;
-    const size_t end = target.find_first_of("/?", scheme.size());
-    return end == std::string_view::npos ? "/" : target.substr(end);
+    const bool is_it = target.size() >= scheme.size() &&
+                       std::equal(scheme.begin(), scheme.end(), target.begin(),
+                                  [](char a, char b) { return a == b || (b >= 'A' && b <= 'Z' && a == b + 32); });
+    if (is_it) return scheme.size();
   }
-  return target;
+  return 0;
 }
 
 }  // namespace
 
 Result<RequestTarget> parse_request_target(std::string_view target) {
   if (target == "*") return RequestTarget{"*", ""};
-  const std::string_view local = without_authority(target);
+  RequestTarget out;
+  std::string_view local = target;
+  if (const size_t begin = scheme_bytes(target); begin > 0) {
+    const size_t end = std::min(target.find_first_of("/?#", begin), target.size());
+    out.authority = target.substr(begin, end - begin);
+    if (out.authority.empty()) return Failure{"the request target has no host"};
+    local = target.substr(end);
+  } else if (!target.starts_with('/')) {
+    return Failure{"the request target must begin with /"};
+  }
   const size_t question = local.find('?');
   const std::string_view encoded = local.substr(0, question);
-  if (!local.starts_with('/') && !(target.size() > local.size() && local.starts_with('?')))
-    return Failure{"the request target must begin with /"};
-  RequestTarget out;
   if (question != std::string_view::npos) out.query = local.substr(question + 1);
   out.path = "/";
   for (size_t i = 0; i < encoded.size(); ++i) {

@@ -9,8 +9,9 @@
 namespace gainz::host {
 
 struct RequestTarget {
-  std::string path;   // percent-decoded, runs of '/' collapsed; "*" for OPTIONS *
-  std::string query;  // as sent
+  std::string path;       // percent-decoded, runs of '/' collapsed; "*" for OPTIONS *
+  std::string query;      // as sent
+  std::string authority;  // of the absolute form, which counts instead of the host field; "" otherwise
 };
 
 // Origin form, absolute form (RFC 9112, 3.2), or "*". A percent sign must be followed by two hexadecimal digits that are not
