@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <exception>
 
 #include "server/http/gate.h"
@@ -12,8 +14,8 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr std::chrono::seconds kHeaderGrace(1);  // an unfinished header keeps its place this long when places are scarce
-constexpr size_t kDrainBytes = 64 * 1024;        // a body up to this is read although its request is refused
+constexpr std::chrono::seconds kSlowGrace(1);  // an unfinished header or body keeps its place this long when places are scarce
+constexpr size_t kDrainBytes = 64 * 1024;      // a body up to this is read although its request is refused
 
 ApiError timed_out(std::string_view what, std::chrono::milliseconds limit) {
   return {408, fmt::format("the {} did not come within {} ms", what, limit.count()), "invalid_request_error", "timeout", "",
@@ -91,8 +93,9 @@ int Connection::spare() const {
   if (is_closed_) return 0;
   const bool is_fresh = phase_ == Phase::idle && num_requests_ == 0;
   if ((phase_ == Phase::idle && !is_fresh) || phase_ == Phase::closing) return 2;
-  const bool is_unproven = is_fresh || phase_ == Phase::handshake || phase_ == Phase::header;
-  return is_unproven && Clock::now() - since_ > kHeaderGrace ? 1 : 0;
+  const bool is_unproven = is_fresh || phase_ == Phase::handshake || phase_ == Phase::header || phase_ == Phase::body;
+  const auto grace = kSlowGrace + std::chrono::milliseconds(num_body_bytes_ * 1000 / limits_.body_rate);
+  return is_unproven && Clock::now() - since_ > grace ? 1 : 0;
 }
 
 void Connection::set_phase(Phase phase) {
@@ -115,6 +118,8 @@ asio::awaitable<void> Connection::serve() {
   for (bool goes_on = true; goes_on;) {
     const bool served = co_await serve_one();
     goes_on = served;
+    // The next request may be here already: the others' turn first.
+    if (goes_on && !inbox_.bytes().empty()) co_await asio::post(executor_, asio::use_awaitable);
   }
   co_await finish();
 }

@@ -32,8 +32,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void close_if_idle();              // between two requests
   void end(const ApiError& reason);  // an exchange that runs gets its last word; else as close()
 
-  // How readily it gives its place to a new one: 0 never, 1 an unfinished header or handshake that is older than a second, 2
-  // idle; and since when.
+  // How readily it gives its place to a new one: 0 never, 1 a handshake, header or body that is not finished after a second,
+  // a body not at its rate either, 2 idle; and since when.
   int spare() const;
   std::chrono::steady_clock::time_point since() const { return since_; }
 

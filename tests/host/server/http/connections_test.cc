@@ -44,6 +44,23 @@ TEST(HttpConnections, two_hundred_that_trickle_do_not_delay_a_good_one) {
   }
 }
 
+TEST(HttpConnections, thousands_of_pipelined_requests_do_not_delay_a_good_one) {
+  WireServer server;
+  std::string many;
+  while (many.size() < 60'000) many += get("/health");
+  std::atomic<bool> is_over = false;
+  std::vector<std::thread> floods;
+  for (int i = 0; i < 50; ++i) {
+    floods.emplace_back([&, client = std::make_unique<RawClient>(server.port())] {
+      while (!is_over && client->send(many)) client->receive_bytes(many.size(), 1s);
+    });
+  }
+  const auto worst = worst_health(server, 20);
+  is_over = true;
+  for (auto& flood : floods) flood.join();
+  EXPECT_LT(worst, 100ms);
+}
+
 TEST(HttpConnections, the_longest_idle_one_makes_room) {
   host::HttpLimits limits;
   limits.num_connections = 4;
@@ -70,6 +87,28 @@ TEST(HttpConnections, unfinished_headers_make_room_after_a_second) {
   std::this_thread::sleep_for(1100ms);
   EXPECT_EQ(RawClient(server.port()).ask(get("/health")).status, 200);
   EXPECT_TRUE(slow[0]->is_closed_within(1s));
+}
+
+TEST(HttpConnections, unfinished_bodies_make_room_after_a_second_unless_they_come_at_the_rate) {
+  host::HttpLimits limits;
+  limits.num_connections = 4;
+  limits.body_rate = 100;
+  WireServer server({.limits = limits, .keys = {{"a", "k"}}});
+  const std::string head = "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1000\r\n";
+  Clients slow = connect(server, 3);
+  for (size_t i = 0; i < slow.size(); ++i) slow[i]->send(head + (i == 0 ? "\r\n" : "X-Api-Key: k\r\n\r\n") + "a");
+  RawClient good(server.port());
+  good.send(head + "X-Api-Key: k\r\n\r\n" + std::string(500, 'a'));
+  EXPECT_EQ(RawClient(server.port()).ask(get("/health")).status, 503);
+  std::this_thread::sleep_for(1200ms);
+  Clients fresh = connect(server, 3);
+  for (auto& client : fresh) {
+    client->send("POST /echo HTTP/1.1\r\n");  // none of them idle
+    EXPECT_TRUE(WireServer::eventually([&] { return server.num_connections() == 4; }));
+  }
+  for (auto& client : slow) EXPECT_TRUE(client->is_closed_within(1s));
+  good.send(std::string(500, 'a'));
+  EXPECT_EQ(good.receive().body.size(), 1000u);
 }
 
 TEST(HttpConnections, when_all_are_at_work_a_new_one_gets_503) {
