@@ -35,6 +35,7 @@ class FakeContext final : public ServerContext {
   std::vector<host::ModelState> models() const override { return {}; }
   awaitable<void> load_model(std::string) override { co_return; }
   awaitable<void> unload_model(std::string) override { co_return; }
+  void keep_alive(const std::string&, std::chrono::seconds) override {}
   awaitable<void> off_thread(std::function<void()>) override { co_return; }
   std::string metrics_text() override { return ""; }
   bool is_draining() const override { return false; }
