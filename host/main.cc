@@ -20,8 +20,9 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
-    {"run", run_command},   {"serve", serve_command}, {"bench", bench_command},     {"devices", devices_command},
-    {"pull", pull_command}, {"list", list_command},   {"inspect", inspect_command}, {"config", config_command},
+    {"run", run_command},     {"serve", serve_command},     {"batch", batch_command},
+    {"bench", bench_command}, {"devices", devices_command}, {"pull", pull_command},
+    {"list", list_command},   {"inspect", inspect_command}, {"config", config_command},
 };
 
 Outcome run_main(int argc, char** argv) {

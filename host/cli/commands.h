@@ -9,6 +9,7 @@ namespace gainz::host {
 Outcome run_command(const Options& options);
 Outcome bench_command(const Options& options);
 Outcome serve_command(const Options& options);  // server/
+Outcome batch_command(const Options& options);  // batch/
 Outcome devices_command(const Options& options);
 Outcome pull_command(const Options& options);
 Outcome list_command(const Options& options);

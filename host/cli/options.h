@@ -39,6 +39,14 @@ struct ServeOptions {
   std::optional<std::string> name;  // of the one model
 };
 
+struct BatchOptions {
+  std::optional<std::string> name;  // of the one model
+  std::string input, output;
+  std::string failures;  // "": beside the output
+  uint32_t num_retries = 2;
+  uint32_t timeout_seconds = 0;  // 0: none
+};
+
 struct Options {
   std::string command;
   Environment environment;
@@ -50,6 +58,7 @@ struct Options {
   RunOptions run;
   BenchOptions bench;
   ServeOptions serve;
+  BatchOptions batch;
 };
 
 }  // namespace gainz::host

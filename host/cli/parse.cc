@@ -193,6 +193,21 @@ void add_serve(CLI::App& app, Options& options) {
   add_setting_flags(app, options, "server");
 }
 
+void add_batch(CLI::App& app, Options& options) {
+  BatchOptions& batch = options.batch;
+  add_text(app, "input", "JSON lines: tasks in OpenAI's batch shape, or {\"task_id\",\"prompt\",\"max_tokens\"}",
+           into_text(batch.input))
+      ->required();
+  add_text(app, "-o,--output", "JSON lines of the answers; a file that is there is gone on with", into_text(batch.output))
+      ->required();
+  add_text(app, "--failures", "JSON lines of the tasks that failed, and why [OUTPUT.failures]", into_text(batch.failures));
+  add_text(app, "-m,--model", "Model: a path, a name in the models folder, or a [[model]]'s name", into_text(options.model));
+  add_text(app, "--name", "What the tasks call it; without it the file's name without .gguf", into_text(batch.name));
+  add_text(app, "--retries", "Of a failure that may pass, such as a timeout [2]", into(batch.num_retries, 0, 100));
+  add_text(app, "--timeout", "Seconds for one attempt at a task; 0: any time [0]", into(batch.timeout_seconds, 0, 86400));
+  add_setting_flags(app, options, "");
+}
+
 struct Command {
   const char* name;
   const char* about;
@@ -202,6 +217,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"run", "Answer one prompt, or chat", add_run},
     {"serve", "Serve models over HTTP: the APIs of OpenAI and Ollama", add_serve},
+    {"batch", "Answer the tasks of a file", add_batch},
     {"bench", "Measure speed beside the machine's limits", add_bench},
     {"devices", "List plugins and devices",
      [](CLI::App& app, Options& options) {

@@ -96,7 +96,7 @@ TEST(HostParse, Bench) {
 
 TEST(HostParse, WrongUsage) {
   EXPECT_EQ(wrong({"frobnicate"}),
-            "unknown command \"frobnicate\"; the commands are run, serve, bench, devices, pull, list, inspect, config");
+            "unknown command \"frobnicate\"; the commands are run, serve, batch, bench, devices, pull, list, inspect, config");
   EXPECT_EQ(wrong({"benhc"}), "unknown command \"benhc\"; did you mean \"bench\"?");
   EXPECT_THAT(wrong({"run", "--nonsense"}), HasSubstr("--nonsense"));
   EXPECT_THAT(wrong({"run", "stray"}), HasSubstr("stray"));
