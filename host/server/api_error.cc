@@ -15,6 +15,16 @@ boost::json::value or_null(const std::string& text) {
   return boost::json::value(valid_utf8(text));
 }
 
+// The runtime's sentences about a field begin with its name: "top_k is -1, ...".
+std::string field_of(std::string_view sentence) {
+  const size_t end = sentence.find_first_not_of("abcdefghijklmnopqrstuvwxyz_");
+  if (end == std::string_view::npos || end == 0) return "";
+  const std::string_view rest = sentence.substr(end);
+  const bool is_field = sentence.substr(0, end).find('_') != std::string_view::npos || rest.starts_with(" is ") ||
+                        rest.starts_with(" has ") || rest.starts_with("[");
+  return is_field ? std::string(sentence.substr(0, end)) : "";
+}
+
 }  // namespace
 
 ApiError bad_request(std::string parameter, std::string message, std::string code) {
@@ -31,11 +41,11 @@ ApiError of_runtime(gainz_code code, std::string_view sentence) {
   switch (code) {
     case GAINZ_INVALID:
     case GAINZ_UNSUPPORTED:
-      return bad_request("", text);
+      return bad_request(field_of(text), text);
     case GAINZ_NOT_FOUND:
       return not_found(text);
     case GAINZ_LIMIT_EXCEEDED:
-      if (text.find("the prompt has") == std::string::npos) return bad_request("", text);
+      if (text.find("the prompt has") == std::string::npos) return bad_request(field_of(text), text);
       return bad_request("messages", "This model's maximum context length is exceeded: " + text, "context_length_exceeded");
     case GAINZ_BUSY:
       return {429, text, "rate_limit_error", "server_busy", "", kRetryAfter};

@@ -3,6 +3,6 @@
 
 namespace gainz::host {
 
-Router make_router() { return Router({openai_routes(), responses_routes(), ollama_routes(), plain_routes()}); }
+Router make_router() { return Router({openai_routes(), responses_routes(), ollama_routes(), plain_routes(), page_routes()}); }
 
 }  // namespace gainz::host

@@ -28,12 +28,12 @@ void read_options(JsonFields& body, OllamaRequest& out) {
   if (object == nullptr) return;
   JsonFields fields(*object, "options");
   gainz_sampling& sampling = out.generation.sampling;
-  set(sampling.temperature, fields.number("temperature", 0, kMaxPenaltyValue));
+  set(sampling.temperature, fields.number("temperature", 0, kMaxTemperature));
   set(sampling.top_k, fields.integer("top_k", 0, kMaxTokens32));
   set(sampling.top_p, fields.number("top_p", 0, 1));
   set(sampling.min_p, fields.number("min_p", 0, 1));
   set(sampling.typical_p, fields.number("typical_p", 0, 1));
-  set(sampling.repetition_penalty, fields.number("repeat_penalty", 1e-6, kMaxPenaltyValue));
+  set(sampling.repetition_penalty, fields.number("repeat_penalty", kLeastRepetition, kMostRepetition));
   set(sampling.presence_penalty, fields.number("presence_penalty", -kMaxPenaltyValue, kMaxPenaltyValue));
   set(sampling.frequency_penalty, fields.number("frequency_penalty", -kMaxPenaltyValue, kMaxPenaltyValue));
   if (const auto seed = fields.integer("seed", INT64_MIN, INT64_MAX)) {

@@ -48,12 +48,11 @@ void read_logit_bias(JsonFields& fields, GenerationRequest& request) {
     const std::optional<int64_t> id = parse_integer(item.key());
     if (!id || *id < 0 || *id > kMaxTokens32)
       throw bad_request(name, fmt::format("{}: the name must be a token id", name), "invalid_value");
-    const double bias = item.value().is_number() ? item.value().to_number<double>() : 2 * kMaxPenaltyValue;
-    if (!(bias >= -kMaxPenaltyValue && bias <= kMaxPenaltyValue)) {
-      throw bad_request(name,
-                        fmt::format("{} must be a number from {} to {}, not {}", name, -kMaxPenaltyValue, kMaxPenaltyValue,
-                                    shown_json(item.value())),
-                        "invalid_value");
+    const double bias = item.value().is_number() ? item.value().to_number<double>() : 2 * kMaxBias;
+    if (!(bias >= -kMaxBias && bias <= kMaxBias)) {
+      throw bad_request(
+          name, fmt::format("{} must be a number from {} to {}, not {}", name, -kMaxBias, kMaxBias, shown_json(item.value())),
+          "invalid_value");
     }
     request.logit_bias.push_back({static_cast<int32_t>(*id), static_cast<float>(bias)});
   }
@@ -88,13 +87,13 @@ void read_stop(JsonFields& fields, std::string_view name, GenerationRequest& req
 
 void read_sampling(JsonFields& fields, GenerationRequest& request) {
   gainz_sampling& sampling = request.sampling;
-  set(sampling.temperature, fields.number("temperature", 0, kMaxPenaltyValue));
+  set(sampling.temperature, fields.number("temperature", 0, kMaxTemperature));
   set(sampling.top_p, fields.number("top_p", 0, 1));
   set(sampling.min_p, fields.number("min_p", 0, 1));
   set(sampling.typical_p, fields.number("typical_p", 0, 1));
   set(sampling.presence_penalty, fields.number("presence_penalty", -kMaxPenaltyValue, kMaxPenaltyValue));
   set(sampling.frequency_penalty, fields.number("frequency_penalty", -kMaxPenaltyValue, kMaxPenaltyValue));
-  set(sampling.repetition_penalty, fields.number("repetition_penalty", 1e-6, kMaxPenaltyValue));
+  set(sampling.repetition_penalty, fields.number("repetition_penalty", kLeastRepetition, kMostRepetition));
   std::optional<int64_t> top_k = fields.integer("top_k", -1, kMaxTokens32);
   if (top_k == -1) top_k = 0;  // as vLLM writes "off"
   set(sampling.top_k, top_k);

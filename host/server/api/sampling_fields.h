@@ -20,6 +20,9 @@ void read_stop(JsonFields& fields, std::string_view name, GenerationRequest& req
 
 inline constexpr int64_t kMaxTokens32 = 2147483647;
 inline constexpr size_t kMaxListItems = 4096;
-inline constexpr double kMaxPenaltyValue = 1e6;
+inline constexpr double kMaxTemperature = 1e6;
+inline constexpr double kMaxBias = 1e6;
+inline constexpr double kMaxPenaltyValue = 100;  // presence and frequency, either sign
+inline constexpr double kLeastRepetition = 0.001, kMostRepetition = 1000;
 
 }  // namespace gainz::host
