@@ -7,6 +7,7 @@
 #include <boost/beast/http/error.hpp>
 
 #include "base/text.h"
+#include "server/http/chunk_reader.h"
 #include "server/http/head_scanner.h"
 #include "server/http/request_target.h"
 
@@ -23,7 +24,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// Beast's parser, with the fields and the body going straight into a HttpRequest.
+// Beast's parser for the head alone: its reader of chunks lets a quoted extension hold line ends.
 class Parser final : public http::basic_parser<true> {
  public:
   explicit Parser(HttpRequest& request) : request_(request) {}
@@ -38,29 +39,16 @@ class Parser final : public http::basic_parser<true> {
   }
   void on_response_impl(int, string_view, int, ErrorCode&) override {}
   void on_field_impl(http::field, string_view name, string_view value, ErrorCode&) override {
-    if (header_seen_) return;  // a trailer: allowed, without a meaning here
     request_.headers.emplace_back(lower({name.data(), name.size()}), std::string(value.data(), value.size()));
   }
-  void on_header_impl(ErrorCode&) override { header_seen_ = true; }
+  void on_header_impl(ErrorCode&) override {}
   void on_body_init_impl(const boost::optional<std::uint64_t>&, ErrorCode&) override {}
-  std::size_t on_body_impl(string_view body, ErrorCode&) override {
-    request_.body.append(body.data(), body.size());
-    return body.size();
-  }
-  void on_chunk_header_impl(std::uint64_t, string_view extension, ErrorCode& error) override {
-    // Beast lets a quoted one hold line ends, at which other parties would end the line.
-    const bool is_text =
-        std::all_of(extension.begin(), extension.end(), [](unsigned char c) { return c == '\t' || (c >= 0x20 && c != 0x7F); });
-    if (!is_text) error = http::error::bad_chunk_extension;
-  }
-  std::size_t on_chunk_body_impl(std::uint64_t, string_view body, ErrorCode&) override {
-    request_.body.append(body.data(), body.size());
-    return body.size();
-  }
+  std::size_t on_body_impl(string_view body, ErrorCode&) override { return body.size(); }
+  void on_chunk_header_impl(std::uint64_t, string_view, ErrorCode&) override {}
+  std::size_t on_chunk_body_impl(std::uint64_t, string_view body, ErrorCode&) override { return body.size(); }
   void on_finish_impl(ErrorCode&) override {}
 
   HttpRequest& request_;
-  bool header_seen_ = false;
 };
 
 size_t num_fields(const HttpRequest& request, std::string_view name) {
@@ -97,7 +85,7 @@ bool any_lists(const HttpRequest& request, std::string_view name, std::string_vi
 }  // namespace
 
 struct RequestReader::State {
-  explicit State(const HttpLimits& given) : limits(given), scanner(given), parser(request) {
+  explicit State(const HttpLimits& given) : limits(given), scanner(given), parser(request), chunks(given) {
     parser.header_limit(static_cast<uint32_t>(limits.header_bytes + 4));
     parser.body_limit(boost::none);
     parser.eager(false);  // stops behind the head
@@ -114,13 +102,13 @@ struct RequestReader::State {
   Step check_head();
   Step check_framing();
   Step read_body(std::string_view bytes, size_t& out_taken);
-  Step refuse_body(const ErrorCode& why);
   void set_host(std::string authority);
 
   HttpLimits limits;
   HeadScanner scanner;
   HttpRequest request;
   Parser parser;
+  ChunkReader chunks;
   RequestFraming framing;
   ApiError error;
   enum class Phase : uint8_t { before, head, body, done, failed } phase = Phase::before;
@@ -213,32 +201,24 @@ RequestReader::Step RequestReader::State::check_framing() {
   if (const std::string_view coding = request.header("content-encoding"); !coding.empty() && lower(coding) != "identity")
     return refuse(415, "the body must not be compressed; content-encoding is " + printable(coding.substr(0, 64)),
                   "unsupported_content_encoding");
-  parser.body_limit(limits.body_bytes);
-  parser.eager(true);
-  phase = parser.is_done() ? Phase::done : Phase::body;
+  phase = framing.has_body() ? Phase::body : Phase::done;
   return Step::head;
 }
 
-RequestReader::Step RequestReader::State::refuse_body(const ErrorCode& why) {
-  if (why == http::error::body_limit)
-    return refuse(413, fmt::format("the body is longer than {} bytes", limits.body_bytes), "body_too_large");
-  return refuse(400, "the chunks of the body are malformed: " + printable(why.message()));
-}
-
 RequestReader::Step RequestReader::State::read_body(std::string_view bytes, size_t& out_taken) {
-  while (!parser.is_done() && out_taken < bytes.size()) {
-    ErrorCode why;
-    const std::string_view rest = bytes.substr(out_taken);
-    const size_t taken = parser.put(boost::asio::const_buffer(rest.data(), rest.size()), why);
-    out_taken += taken;
-    if (why == http::error::need_more) {
-      // The line of a chunk or the trailers are not whole yet.
-      if (rest.size() - taken < limits.header_bytes) return Step::need_more;
-      return refuse(431, fmt::format("the line of a chunk or the trailers are longer than {} bytes", limits.header_bytes));
+  if (framing.is_chunked) {
+    const ChunkReader::Step step = chunks.read(bytes, out_taken, request.body);
+    if (step == ChunkReader::Step::need_more) return Step::need_more;
+    if (step == ChunkReader::Step::failed) {
+      error = chunks.error();
+      phase = Phase::failed;
+      return Step::failed;
     }
-    if (why) return refuse_body(why);
+  } else {
+    out_taken = static_cast<size_t>(std::min<uint64_t>(*framing.content_length - request.body.size(), bytes.size()));
+    request.body.append(bytes.substr(0, out_taken));
+    if (request.body.size() < *framing.content_length) return Step::need_more;
   }
-  if (!parser.is_done()) return Step::need_more;
   phase = Phase::done;
   return Step::done;
 }

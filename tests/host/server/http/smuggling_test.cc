@@ -104,6 +104,11 @@ TEST(HttpSmuggling, pb28_chunks_that_two_parties_could_read_in_two_ways) {
            "3;a\rb\r\nabc\r\n0\r\n\r\n",
            "3;a\n\r\nabc\r\n0\r\n\r\n",
            "3;a=\"b\r\nabc\r\n0\r\n\r\n",
+           "3;a=\"\r\n\"\r\nabc\r\n0\r\n\r\n",
+           "3;a=\"\\\r\n\"\r\nabc\r\n0\r\n\r\n",
+           "1\r\na\r\n3;a=\"b\r\nabc\r\n0\r\n\r\n",
+           "0;a=\"\r\n\"\r\n\r\n",
+           "0;a=\"\n\"\r\n\r\n",
            "3;a=\"\n\"\r\nabc\r\n0\r\n\r\n",
            "3;\r\nabc\r\n0\r\n\r\n",
            "3; \x01\r\nabc\r\n0\r\n\r\n",
@@ -122,7 +127,7 @@ TEST(HttpSmuggling, pb28_chunks_that_two_parties_could_read_in_two_ways) {
        }) {
     const std::vector<int> got = statuses(server, kChunked + body + kHidden);
     ASSERT_EQ(got.size(), 1u) << body;
-    EXPECT_TRUE(got[0] == 400 || got[0] == 408 || got[0] == 413) << got[0] << " for " << body;
+    EXPECT_EQ(got[0], 400) << body;
   }
 }
 
