@@ -102,7 +102,7 @@ struct RequestReader::State {
   Step check_head();
   Step check_framing();
   Step read_body(std::string_view bytes, size_t& out_taken);
-  void set_host(std::string authority);
+  void set_host(std::string_view authority);
 
   HttpLimits limits;
   HeadScanner scanner;
@@ -153,9 +153,9 @@ RequestReader::Step RequestReader::State::parse_head(std::string_view head) {
   return check_head();
 }
 
-void RequestReader::State::set_host(std::string authority) {
+void RequestReader::State::set_host(std::string_view authority) {
   for (auto& [name, value] : request.headers) {
-    if (name == "host") value = std::move(authority);
+    if (name == "host") value = authority;
   }
 }
 
@@ -171,7 +171,7 @@ RequestReader::Step RequestReader::State::check_head() {
     if (num_fields(request, name) > 1) return refuse(400, fmt::format("the header has the field {} more than once", name));
   }
   if (!framing.is_http_1_0 && num_fields(request, "host") == 0) return refuse(400, "the header has no host");
-  if (!target->authority.empty()) set_host(std::move(target->authority));
+  if (!target->authority.empty()) set_host(target->authority);
   if (!is_host(request.header("host"))) return refuse(400, "the host is malformed");
   framing.keep_alive =
       !any_lists(request, "connection", "close") && (!framing.is_http_1_0 || any_lists(request, "connection", "keep-alive"));
