@@ -61,14 +61,16 @@ void ThreadPool::parallel_for(uint64_t count, uint64_t grain, Body body, void* a
     body(arg, 0, count, 0);
     return;
   }
-  body_.store(body, std::memory_order_relaxed);
-  arg_.store(arg, std::memory_order_relaxed);
-  count_.store(count, std::memory_order_relaxed);
-  grain_.store(grain, std::memory_order_relaxed);
-  num_chunks_.store(num_chunks, std::memory_order_relaxed);
+  // First the claim is closed: a worker that comes late to the last job and sees a field of this one finds its claim gone.
+  const uint64_t job = ((claim_.load(std::memory_order_relaxed) >> kIndexBits) + 1) << kIndexBits;
+  claim_.store(job | kClosed, std::memory_order_relaxed);
+  body_.store(body, std::memory_order_release);
+  arg_.store(arg, std::memory_order_release);
+  count_.store(count, std::memory_order_release);
+  grain_.store(grain, std::memory_order_release);
+  num_chunks_.store(num_chunks, std::memory_order_release);
   completed_.store(0, std::memory_order_relaxed);
-  const uint64_t job = (claim_.load(std::memory_order_relaxed) >> kIndexBits) + 1;
-  claim_.store(job << kIndexBits, std::memory_order_release);
+  claim_.store(job, std::memory_order_release);
   epoch_.fetch_add(1, std::memory_order_release);
   epoch_.notify_all();
   take_chunks(0);
@@ -82,14 +84,14 @@ bool ThreadPool::take_chunks(uint32_t worker) {
   bool any = false;
   for (;;) {
     uint64_t claim = claim_.load(std::memory_order_acquire);
-    const Body body = body_.load(std::memory_order_relaxed);
-    void* const arg = arg_.load(std::memory_order_relaxed);
-    const uint64_t count = count_.load(std::memory_order_relaxed);
-    const uint64_t grain = grain_.load(std::memory_order_relaxed);
-    const uint64_t num_chunks = num_chunks_.load(std::memory_order_relaxed);
-    const uint64_t chunk = claim & ((uint64_t{1} << kIndexBits) - 1);
+    const Body body = body_.load(std::memory_order_acquire);
+    void* const arg = arg_.load(std::memory_order_acquire);
+    const uint64_t count = count_.load(std::memory_order_acquire);
+    const uint64_t grain = grain_.load(std::memory_order_acquire);
+    const uint64_t num_chunks = num_chunks_.load(std::memory_order_acquire);
+    const uint64_t chunk = claim & kClosed;
     if (chunk >= num_chunks) return any;
-    // Success proves that the fields read above belong to this job: they change only when all of its chunks are completed.
+    // Success proves that the fields read above belong to this job: before one changes, the claim does.
     if (!claim_.compare_exchange_weak(claim, claim + 1, std::memory_order_acq_rel, std::memory_order_relaxed)) continue;
     const uint64_t begin = chunk * grain;
     body(arg, begin, std::min(begin + grain, count), worker);

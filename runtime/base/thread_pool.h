@@ -39,6 +39,7 @@ class ThreadPool {
   void stop();
 
   static constexpr int kIndexBits = 40;  // of claim_: the low bits count chunks, the high ones name the job
+  static constexpr uint64_t kClosed = (uint64_t{1} << kIndexBits) - 1;  // as a count: no chunk may be taken
 
   const uint32_t num_threads_;
   std::vector<std::thread> threads_;
@@ -47,8 +48,7 @@ class ThreadPool {
   alignas(64) std::atomic<uint64_t> claim_{0};
   alignas(64) std::atomic<uint64_t> completed_{0};
   alignas(64) std::atomic<uint32_t> epoch_{0};
-  // The job: written before its number appears in claim_, read again only while a chunk of it is claimed or the claim will
-  // fail.
+  // The job: written while claim_ is closed, so that a claim made from a mixture of two jobs fails.
   std::atomic<Body> body_{nullptr};
   std::atomic<void*> arg_{nullptr};
   std::atomic<uint64_t> count_{0}, grain_{1}, num_chunks_{0};

@@ -51,6 +51,23 @@ TEST(ThreadPool, ManyShortCallsInARow) {
   }
 }
 
+// A worker that comes late to a short call must not take the number of a longer one that is just being set up: it would do one
+// chunk twice, and the caller would wait for ever.
+TEST(ThreadPool, LateWorkersDoNotTakeFromTheNextCall) {
+  auto pool = ThreadPool::create(8);
+  ASSERT_TRUE(pool.ok());
+  Sums few{std::vector<std::atomic<uint32_t>>(2), std::vector<std::atomic<int>>(8), false};
+  Sums many{std::vector<std::atomic<uint32_t>>(40), std::vector<std::atomic<int>>(8), false};
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+  for (uint32_t call = 1; std::chrono::steady_clock::now() < end; ++call) {
+    (*pool)->parallel_for(few.seen.size(), 1, count_each, &few);
+    (*pool)->parallel_for(many.seen.size(), 1, count_each, &many);
+    for (const Sums* sums : {&few, &many}) {
+      for (const auto& seen : sums->seen) ASSERT_EQ(seen, call);
+    }
+  }
+}
+
 TEST(ThreadPool, SecondCallerWorksAlone) {
   auto pool = ThreadPool::create(2);
   ASSERT_TRUE(pool.ok());
