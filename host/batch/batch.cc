@@ -209,8 +209,9 @@ asio::awaitable<void> Batch::prepare() {
   }
   begin_ = Clock::now();
   const auto num_sequences = static_cast<size_t>(request_.settings.integer(key("max_sequences")));
-  num_workers_ = kSparePerSequence * num_sequences * core_.models().size();
-  for (size_t i = 0; i < num_workers_; ++i) asio::co_spawn(io_, work(), asio::detached);
+  const size_t num_workers = kSparePerSequence * num_sequences * core_.models().size();
+  num_workers_ = num_workers;  // counts down as they end, some before the next begins
+  for (size_t i = 0; i < num_workers; ++i) asio::co_spawn(io_, work(), asio::detached);
   asio::co_spawn(io_, watch(), asio::detached);
 }
 

@@ -17,7 +17,7 @@ def find():
 
 class Chromium:
     def __init__(self, program, width=1280, height=800):
-        self.folder = tempfile.TemporaryDirectory(prefix="gainz-page-")
+        self.folder = tempfile.TemporaryDirectory(prefix="gainz-page-", ignore_cleanup_errors=True)  # its children may outlive it by a moment
         to_browser, self.write_end = os.pipe()
         self.read_end, from_browser = os.pipe()
 
@@ -38,8 +38,14 @@ class Chromium:
         self.resize(width, height)
 
     def close(self):
-        self.process.kill()
-        self.process.wait()
+        self.session = None
+        try:
+            self.call("Browser.close")
+            self.process.wait(5)
+        except (OSError, RuntimeError, subprocess.TimeoutExpired):
+            self.process.kill()
+            self.process.wait()
+        os.close(self.write_end), os.close(self.read_end)
         self.folder.cleanup()
 
     def message(self, seconds):

@@ -30,6 +30,14 @@ class Answer:
         return self.json["error"]
 
 
+class Stream:
+    """A socket in the middle of a streamed answer; `text` is what came before."""
+
+    def __init__(self, raw):
+        self.raw, self.text = raw, b""
+        self.recv, self.close, self.setsockopt = raw.recv, raw.close, raw.setsockopt
+
+
 class Served:
     """options: further flags; config: text of a TOML file; log lines are in `self.log()`."""
 
@@ -38,8 +46,12 @@ class Served:
         self.host = host
         self.model = os.path.join(self.folder.name, "tiny.gguf")
         subprocess.run([TOOLS["make_tiny"], self.model], check=True, stdout=subprocess.DEVNULL)
-        command = [TOOLS["gainz"], "serve", "--port", "0", "--backend", "reference", "--log-format", "json", "-t", "2"]
-        if model:
+        command = [TOOLS["gainz"], "serve", "--log-format", "json", "-t", "2"]
+        if "--backend" not in options:
+            command += ["--backend", "reference"]
+        if "--port" not in options:
+            command += ["--port", "0"]
+        if model and "-m" not in options:
             command += ["-m", self.model, "--name", "tiny"]
         if config is not None:
             self.config = os.path.join(self.folder.name, "gainz.toml")
@@ -52,6 +64,7 @@ class Served:
                                         env={**clean, "HOME": self.folder.name, **(environment or {})})
         if expect_failure:
             self.output, _ = self.process.communicate(timeout=START_SECONDS)
+            self.log_file.close()
             return
         line = self.process.stdout.readline()
         found = re.search(r"(https?)://(\S+):(\d+)", line)
@@ -110,13 +123,14 @@ class Served:
         return [json.loads(line) for line in lines[:-1]]
 
     def open_stream(self, path, body):
-        """A socket on which the first piece of a streamed answer has come."""
+        """A Stream of which the first piece has come."""
         text = json.dumps(body).encode()
         raw = socket.create_connection((self.host, self.port), 30)
         raw.sendall(b"POST %s HTTP/1.1\r\nHost: t\r\nContent-Length: %d\r\n\r\n" % (path.encode(), len(text)) + text)
-        first = raw.recv(65536)
-        assert b" 200 " in first, first
-        return raw
+        stream = Stream(raw)
+        stream.text = stream.recv(65536)
+        assert b" 200 " in stream.text, stream.text
+        return stream
 
     def metric(self, name, **labels):
         for line in self.get("/metrics").body.decode().splitlines():
