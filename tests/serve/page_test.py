@@ -80,11 +80,11 @@ class Page(served.ServedTest):
     def test_text_is_never_html(self):
         self.open()
         self.browser.run("""turns = [{role: 'user', content: '<img src=x onerror=alert(1)>'}, {role: 'assistant',
-          content: '# Title\\n\\n<b>no</b> **bold** *soft* `code <i>` [link](https://example.com) [bad](javascript:alert(1))\\n\\n- one\\n- two\\n\\n' +
+          content: '# Title\\n\\n<b>no</b> **bold** *soft* `code <i>` [link](https://example.com) [bad](javascript:alert(1))\\n\\n- one\\n  - inner\\n- two\\n\\n' +
                    '```js\\n<script>1</scr' + 'ipt>\\n```\\n\\n| a | b |\\n|---|---|\\n| 1 | 2 |\\n\\n1. first\\n2. second\\n\\nlast'}]; draw()""")
         self.assertEqual(self.browser.run("document.querySelectorAll('.turn img, .turn b, .turn i, .turn script').length"), 0)
-        counts = self.browser.run("['h4','strong','em','code','a','ul li','pre','table td','ol li','p'].map((s) => document.querySelectorAll('.turn.assistant .text ' + s).length)")
-        self.assertEqual(counts, [1, 1, 1, 2, 1, 2, 1, 2, 2, 2])
+        counts = self.browser.run("['h4','strong','em','code','a','ul li','li li','pre','table td','ol li','p'].map((s) => document.querySelectorAll('.turn.assistant .text ' + s).length)")
+        self.assertEqual(counts, [1, 1, 1, 2, 1, 3, 1, 1, 2, 2, 2])
         self.assertEqual(self.browser.run("document.querySelector('.turn a').href"), "https://example.com/")
         pieces = self.browser.run("""(() => { const whole = document.querySelector('.turn.assistant .text').innerHTML, into = document.createElement('div');
           const text = turns[1].content, markdown = new Markdown(into);

@@ -66,9 +66,10 @@ class Chat {
       const Choice& choice = choices_[i];
       const std::string reasoning =
           choice.reasoning.empty() ? "" : fmt::format(R"(,"reasoning_content":{})", json_quoted(choice.reasoning));
-      list += fmt::format(
-          R"({}{{"index":{},"message":{{"role":"assistant","content":{}{},"refusal":null}},"logprobs":{},"finish_reason":"{}"}})",
-          i == 0 ? "" : ",", i, json_quoted(choice.content), reasoning, logprobs_of(choice), choice.finish_reason);
+      const std::string message =
+          fmt::format(R"({{"role":"assistant","content":{}{},"refusal":null}})", json_quoted(choice.content), reasoning);
+      list += fmt::format(R"({}{{"index":{},"message":{},"logprobs":{},"finish_reason":"{}"}})", i == 0 ? "" : ",", i, message,
+                          logprobs_of(choice), choice.finish_reason);
     }
     return fmt::format(R"({{{},"choices":[{}],"usage":{}}})", head_, list, json_text(usage_.json()));
   }

@@ -1,4 +1,4 @@
-// The chat page's text, index.html as it was at build time. Constant data; any thread.
+// The chat page's text, index.html with page.css and page.js in it. Constant data; any thread.
 #pragma once
 
 #include <string_view>

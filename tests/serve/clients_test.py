@@ -1,0 +1,133 @@
+"""The clients people have, unchanged, against the real server: the official OpenAI client, LangChain's OpenAI chat model and the
+Ollama client, from the package registry in a throw-away environment. Skips where there is no registry. The real model answers where it
+is in the models folder, else the tiny one."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+import served
+
+PACKAGES = ["openai", "langchain-openai", "ollama"]
+REAL = "SmolLM2-135M-Instruct.Q4_1.gguf"
+ENVIRONMENT = {}
+
+
+def real_model():
+    folder = os.environ.get("GAINZ_MODELS") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "gainz/models")
+    path = os.path.join(folder, REAL)
+    return path if os.path.exists(path) else None
+
+
+class Clients(served.ServedTest):
+    @classmethod
+    def setUpClass(cls):
+        model = real_model()
+        print("model:", REAL if model else "tiny")
+        cls.is_real = model is not None
+        cls.server = served.Served(*(("-m", model, "--name", "tiny", "--backend", "auto") if model else ()), "--api-key", "client-key")
+
+    def run_client(self, code):
+        """Runs a script in the environment; answers what it printed, as JSON."""
+        clean = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+        run = subprocess.run([ENVIRONMENT["python"], "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=120,
+                             env={**clean, "URL": f"http://127.0.0.1:{self.server.port}"})
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return json.loads(run.stdout)
+
+    def test_openai(self):
+        told = self.run_client("""
+            import json, os, openai
+            client = openai.OpenAI(base_url=os.environ["URL"] + "/v1", api_key="client-key", max_retries=0)
+            ask = dict(model="tiny", messages=[{"role": "user", "content": "What is the capital of France?"}], max_tokens=24, temperature=0, seed=1)
+            whole = client.chat.completions.create(**ask, logprobs=True, top_logprobs=2)
+            parts, usage = [], None
+            for chunk in client.chat.completions.create(**ask, stream=True, stream_options={"include_usage": True}):
+                usage = chunk.usage or usage
+                parts += [choice.delta.content or "" for choice in chunk.choices]
+            legacy = client.completions.create(model="tiny", prompt="The capital of France is", max_tokens=6, temperature=0, logprobs=1)
+            vector = client.embeddings.create(model="tiny", input=["a", "b"])
+            response = client.responses.create(model="tiny", input="What is the capital of France?", max_output_tokens=24, temperature=0)
+            with client.responses.stream(model="tiny", input="Hi", max_output_tokens=8, temperature=0) as stream:
+                kinds = [event.type for event in stream]
+            errors = []
+            for make in (lambda: client.chat.completions.create(**{**ask, "model": "none"}), lambda: client.chat.completions.create(**{**ask, "temperature": -1}),
+                         lambda: openai.OpenAI(base_url=os.environ["URL"] + "/v1", api_key="x", max_retries=0).models.list()):
+                try:
+                    make()
+                except openai.APIStatusError as error:
+                    errors.append([type(error).__name__, error.code])
+            several = client.chat.completions.create(**{**ask, "temperature": 1}, n=2)
+            print(json.dumps({"whole": whole.choices[0].message.content, "stream": "".join(parts), "usage": usage.completion_tokens, "tokens": whole.usage.completion_tokens,
+                "legacy": legacy.choices[0].text, "vectors": [len(vector.data), len(vector.data[0].embedding) > 8], "response": response.output_text, "kinds": kinds, "errors": errors, "several": len(several.choices), "models": [model.id for model in client.models.list()],
+                "one": client.models.retrieve("tiny").id, "top": len(whole.choices[0].logprobs.content[0].top_logprobs)}))
+        """)
+        self.assertEqual(told["stream"], told["whole"])
+        self.assertEqual(told["response"], told["whole"])
+        self.assertEqual(told["usage"], told["tokens"])
+        self.assertEqual((told["vectors"], told["several"], told["models"], told["one"], told["top"]), ([2, True], 2, ["tiny"], "tiny", 2))
+        self.assertEqual(told["errors"], [["NotFoundError", "model_not_found"], ["BadRequestError", "invalid_value"], ["AuthenticationError", "invalid_api_key"]])
+        self.assertEqual(told["kinds"][0], "response.created")
+        self.assertIn(told["kinds"][-1], ("response.completed", "response.incomplete"))
+        if self.is_real:
+            self.assertIn("Paris", told["legacy"])
+
+    def test_langchain(self):
+        told = self.run_client("""
+            import asyncio, json, os
+            from langchain_openai import ChatOpenAI
+            model = ChatOpenAI(model="tiny", base_url=os.environ["URL"] + "/v1", api_key="client-key", max_tokens=16, temperature=0, max_retries=0)
+            messages = [("system", "Answer in one sentence."), ("human", "What is the capital of France?")]
+            whole = model.invoke(messages)
+            pieces = [chunk.content for chunk in model.stream(messages)]
+            batch = model.batch(["one", "two", "three"])
+            later = asyncio.run(model.ainvoke(messages))
+            print(json.dumps({"whole": whole.content, "stream": "".join(pieces), "later": later.content, "usage": whole.usage_metadata["output_tokens"], "batch": len(batch),
+                "reason": whole.response_metadata["finish_reason"]}))
+        """)
+        self.assertEqual(told["stream"], told["whole"])
+        self.assertEqual(told["later"], told["whole"])
+        self.assertEqual(told["batch"], 3)
+        self.assertIn(told["reason"], ("stop", "length"))
+        self.assertGreater(told["usage"], 0)
+
+    def test_ollama(self):
+        told = self.run_client("""
+            import json, os, ollama
+            client = ollama.Client(host=os.environ["URL"], headers={"authorization": "Bearer client-key"})
+            options = {"num_predict": 16, "temperature": 0, "seed": 1}
+            messages = [{"role": "user", "content": "What is the capital of France?"}]
+            whole = client.chat(model="tiny", messages=messages, options=options)
+            pieces = [part.message.content for part in client.chat(model="tiny", messages=messages, options=options, stream=True)]
+            text = client.generate(model="tiny", prompt="The capital of France is", raw=True, options=options)
+            vectors = client.embed(model="tiny", input=["a", "b"]).embeddings
+            try:
+                client.chat(model="none", messages=messages)
+                status = 200
+            except ollama.ResponseError as error:
+                status = error.status_code
+            print(json.dumps({"whole": whole.message.content, "stream": "".join(pieces), "done": whole.done_reason, "count": whole.eval_count, "text": text.response,
+                "vectors": len(vectors), "list": [model.model for model in client.list().models], "ps": [model.model for model in client.ps().models],
+                "show": client.show("tiny").details.format, "status": status}))
+        """)
+        self.assertEqual(told["stream"], told["whole"])
+        self.assertEqual((told["list"], told["ps"], told["show"], told["vectors"], told["status"]), (["tiny"], ["tiny"], "gguf", 2, 404))
+        self.assertIn(told["done"], ("stop", "length"))
+        if self.is_real:
+            self.assertIn("Paris", told["text"])
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory(prefix="gainz-clients-") as folder:
+        made = subprocess.run([sys.executable, "-m", "venv", folder], capture_output=True, text=True, check=False)
+        python = os.path.join(folder, "bin", "python")
+        if made.returncode == 0:
+            made = subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1", *PACKAGES], capture_output=True, text=True, check=False)
+        if made.returncode != 0:
+            print("skipped: the clients cannot be installed here:", (made.stderr or made.stdout).strip().splitlines()[-1:])
+            sys.exit(77)
+        ENVIRONMENT["python"] = python
+        served.main()
