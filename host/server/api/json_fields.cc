@@ -28,6 +28,7 @@ std::string sentence_of(const boost::system::error_code& error, size_t max_depth
 std::string shown_json(const json::value& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return "a list";
+  if (value.is_double() && !std::isfinite(value.get_double())) return "a number beyond the range of a double";
   const std::string text =
       value.is_string() ? fmt::format("\"{}\"", printable(value.get_string().subview(0, kMaxShownBytes))) : json_text(value);
   const bool is_cut = value.is_string() && value.get_string().size() > kMaxShownBytes;

@@ -12,8 +12,8 @@
 
 namespace gainz::host {
 
-// The body as an object. Refused: what is no JSON or no object, invalid UTF-8, nesting beyond max_depth, numbers beyond a
-// double.
+// The body as an object. Refused: what is no JSON or no object, invalid UTF-8, nesting beyond max_depth. A number beyond a
+// double is infinite, which no field takes.
 boost::json::object parse_body(std::string_view body, size_t max_depth);
 
 class JsonFields {

@@ -11,6 +11,7 @@
 
 #include "host/server/http/raw_client.h"
 #include "host/server/http/wire_server.h"
+#include "support/sanitized.h"
 
 namespace gainz::test {
 namespace {
@@ -58,7 +59,7 @@ TEST(HttpConnections, thousands_of_pipelined_requests_do_not_delay_a_good_one) {
   const auto worst = worst_health(server, 20);
   is_over = true;
   for (auto& flood : floods) flood.join();
-  EXPECT_LT(worst, 100ms);
+  EXPECT_LT(worst, kSanitized ? 2s : 500ms);
 }
 
 TEST(HttpConnections, the_longest_idle_one_makes_room) {
