@@ -1,7 +1,6 @@
 #include "batch/batch.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -9,8 +8,8 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <filesystem>
 #include <set>
-#include <unordered_map>
 
 #include "base/text.h"
 #include "batch/batch_exchange.h"
@@ -80,7 +79,7 @@ class Batch {
   std::optional<Failure> broken_;
   const size_t num_before_, num_total_;
   size_t num_workers_ = 0;
-  uint64_t num_tokens_ = 0, last_id_ = 0;
+  uint64_t last_id_ = 0;
   Clock::time_point begin_ = Clock::now();
 };
 
@@ -228,11 +227,23 @@ Outcome Batch::run() {
   return Done{};
 }
 
+// Also by another name, there or not yet.
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  if (std::filesystem::equivalent(a, b, error)) return true;
+  return std::filesystem::weakly_canonical(a, error) == std::filesystem::weakly_canonical(b, error);
+}
+
 }  // namespace
 
 Outcome run_batch(const BatchRequest& request) {
   const std::string failures_path = request.failures.empty() ? request.output + ".failures" : request.failures;
-  if (failures_path == request.output) return Failure{"the output and the failures need two files", kExitUsage};
+  if (is_same_file(failures_path, request.output)) return Failure{"the output and the failures need two files", kExitUsage};
+  for (const std::string& path : {request.output, failures_path}) {
+    if (is_same_file(path, request.input))
+      return Failure{fmt::format("{}: is the input; answers and failures need files of their own", printable(path)),
+                     kExitUsage};
+  }
   BatchRequest adapted = request;
   const auto set = [&](size_t index, Value value) {
     adapted.settings.set(index, {std::move(value), Source::flag, "gainz batch"});

@@ -64,7 +64,8 @@ Outcome Journal::read_ids() {
     if (num_read > 0) continue;
     if (text.empty()) return Done{};
     was_torn_ = true;
-    if (text.front() != '{')
+    if (text.front() != '{' &&
+        text.front() != '\0')  // NUL: a machine that failed may leave a file longer than what was written
       return Failure{fmt::format("{}:{}: is no line of a batch's output; name another file", printable(path_), line + 1)};
     if (ftruncate(fd_, begin) != 0) return failure(path_, "its torn last line cannot be cut off");
     return Done{};

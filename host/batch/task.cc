@@ -102,6 +102,9 @@ std::string id_of_result(std::string_view text) {
   const json::value value = json::parse(text, error);
   const auto* object = error ? nullptr : value.if_object();
   if (object == nullptr) return "";
+  // What tells a result from a task, so that nobody's tasks are taken for answers.
+  const bool is_result = object->contains("error") || object->contains("response") || object->contains("text");
+  if (!is_result) return "";
   for (const char* name : {"custom_id", "task_id"}) {
     if (const json::value* id = object->if_contains(name)) return json::serialize(*id);
   }

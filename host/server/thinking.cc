@@ -1,6 +1,7 @@
 #include "server/thinking.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace gainz::host {
 namespace {
@@ -17,6 +18,23 @@ size_t possible_tag(std::string_view text, std::string_view tag) {
 }
 
 size_t leading_blanks(std::string_view text) { return std::min(text.find_first_not_of(kBlanks), text.size()); }
+
+constexpr const char* kQuestion = R"([{"role":"user","content":"?"}])";
+constexpr std::string_view kThought = "gainz-thought";
+constexpr const char* kThoughtful = R"([{"role":"user","content":"?"},
+  {"role":"assistant","content":"<think>gainz-thought</think>!"},{"role":"user","content":"?"}])";
+
+// Nothing: the template refuses it.
+std::optional<std::string> sample_prompt(gainz_runtime* runtime, gainz_model_id model, const char* messages,
+                                         const char* vars_json) {
+  char* text = nullptr;
+  size_t num_bytes = 0;
+  if (gainz_apply_template(runtime, model, messages, nullptr, vars_json, 1, &text, &num_bytes, nullptr, 0) != GAINZ_OK)
+    return std::nullopt;
+  std::string out(text, num_bytes);
+  gainz_free(runtime, text);
+  return out;
+}
 
 }  // namespace
 
@@ -85,16 +103,18 @@ ThoughtPiece Thinking::finish() {
 }
 
 bool template_opens_thinking(gainz_runtime* runtime, gainz_model_id model, const char* vars_json) {
-  constexpr const char* kSample = R"([{"role":"user","content":"?"}])";
-  char* text = nullptr;
-  size_t num_bytes = 0;
-  if (gainz_apply_template(runtime, model, kSample, nullptr, vars_json, 1, &text, &num_bytes, nullptr, 0) != GAINZ_OK)
-    return false;
-  std::string_view rendered(text, num_bytes);
-  rendered = rendered.substr(0, rendered.find_last_not_of(kBlanks) + 1);
-  const bool opens = rendered.ends_with(kOpen);
-  gainz_free(runtime, text);
-  return opens;
+  std::string_view text;
+  const std::optional<std::string> rendered = sample_prompt(runtime, model, kQuestion, vars_json);
+  if (rendered) text = *rendered;
+  return text.substr(0, text.find_last_not_of(kBlanks) + 1).ends_with(kOpen);
+}
+
+bool template_can_think(gainz_runtime* runtime, gainz_model_id model) {
+  const auto with = [&](const char* vars_json) { return sample_prompt(runtime, model, kQuestion, vars_json); };
+  if (with(R"({"enable_thinking":true})") != with(R"({"enable_thinking":false})")) return true;
+  if (with(R"({"reasoning_effort":"high"})") != with(R"({"reasoning_effort":"low"})")) return true;
+  const std::optional<std::string> thoughtful = sample_prompt(runtime, model, kThoughtful, nullptr);
+  return thoughtful && thoughtful->find(kThought) == std::string::npos;
 }
 
 }  // namespace gainz::host

@@ -34,5 +34,8 @@ class Thinking {
 // Whether the model's chat template, with these variables (JSON; nullptr: none), ends the prompt with an open <think>. Renders
 // a short chat: on a worker.
 bool template_opens_thinking(gainz_runtime* runtime, gainz_model_id model, const char* vars_json);
+// Whether it knows of reasoning: enable_thinking or reasoning_effort changes the prompt, or earlier reasoning is left out.
+// Renders some short chats: on a worker.
+bool template_can_think(gainz_runtime* runtime, gainz_model_id model);
 
 }  // namespace gainz::host

@@ -9,7 +9,9 @@
 #include "server/api/chat_messages.h"
 #include "server/api/choices.h"
 #include "server/api/ollama_form.h"
+#include "server/api/ollama_options.h"
 #include "server/api/ollama_request.h"
+#include "server/api_error.h"
 #include "server/thinking.h"
 
 namespace gainz::host {
@@ -129,12 +131,10 @@ asio::awaitable<void> respond(ServerContext& server, Exchange& exchange, OllamaR
   }
   std::shared_ptr<ServedModel> model = co_await server.model(request.model);
   const int64_t load_ns = nanoseconds_since(begin);
-  if (request.context && *request.context > model->info().context) {
-    throw bad_request(
-        "options.num_ctx",
-        fmt::format("options.num_ctx is {}, and this model is served with a context of {} tokens (see `context` in the "
-                    "server's configuration)",
-                    *request.context, model->info().context));
+  check_num_ctx(request.num_ctx, *model);
+  if (request.wants_thinking) {
+    const bool can_think = co_await model_can_think(server, model);
+    if (!can_think) throw bad_request("think", fmt::format("\"{}\" does not support thinking", printable(model->id())));
   }
   bool is_thinking = false;
   if (request.generation.messages_json) is_thinking = co_await starts_thinking(server, model, request.generation.vars_json);

@@ -7,11 +7,13 @@
 
 #include "base/text.h"
 #include "server/api/body.h"
+#include "server/api/json_fields.h"
 #include "server/api/ollama_form.h"
 #include "server/api/ollama_request.h"
 #include "server/api/openai_form.h"
 #include "server/api_error.h"
 #include "server/route.h"
+#include "server/thinking.h"
 
 namespace gainz::host {
 namespace {
@@ -112,12 +114,16 @@ asio::awaitable<void> show(ServerContext& server, Exchange& exchange) {
     json::value chat_template = "";
     if (const json::value* found = metadata.if_contains("tokenizer.chat_template"); found != nullptr && found->is_string())
       chat_template = *found;
+    json::array capabilities{"completion", "embedding"};
+    bool can_think = false;
+    if (state.model) can_think = co_await model_can_think(server, state.model);
+    if (can_think) capabilities.push_back("thinking");
     HttpResponse response = json_response(json::object{{"modelfile", ""},
                                                        {"parameters", ""},
                                                        {"template", std::move(chat_template)},
                                                        {"details", details_of(state)},
                                                        {"model_info", std::move(metadata)},
-                                                       {"capabilities", json::array{"completion", "embedding"}},
+                                                       {"capabilities", std::move(capabilities)},
                                                        {"modified_at", rfc3339(file_state(state.path).modified)}});
     co_await exchange.send(std::move(response));
     co_return;
@@ -147,6 +153,7 @@ constexpr Route kRoutes[] = {
     {"POST", "/api/pull", refuse_change, ErrorForm::ollama, true, "Refused: models are configured"},
     {"POST", "/api/push", refuse_change, ErrorForm::ollama, true, "Refused: models are configured"},
     {"POST", "/api/create", refuse_change, ErrorForm::ollama, true, "Refused: models are configured"},
+    {"POST", "/api/blobs/{}", refuse_change, ErrorForm::ollama, true, "Refused: models are configured"},
     {"POST", "/api/copy", refuse_change, ErrorForm::ollama, true, "Refused: models are configured"},
     {"DELETE", "/api/delete", refuse_change, ErrorForm::ollama, true, "Refused: models are configured"},
 };
@@ -160,6 +167,16 @@ std::string rfc3339(std::chrono::system_clock::time_point time) {
   gmtime_r(&seconds, &parts);
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
                      parts.tm_hour, parts.tm_min, parts.tm_sec, micros % 1000000);
+}
+
+asio::awaitable<bool> model_can_think(ServerContext& server, std::shared_ptr<ServedModel> model) {
+  const auto can = std::make_shared<bool>(model->opens_thinking());
+  if (*can) co_return true;
+  std::function<void()> work = [can, model, runtime = server.runtime()] {
+    *can = template_can_think(runtime, model->runtime_id());
+  };
+  co_await server.off_thread(std::move(work));
+  co_return *can;
 }
 
 std::string rfc3339_now() { return rfc3339(std::chrono::system_clock::now()); }
