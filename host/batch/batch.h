@@ -1,4 +1,4 @@
-// `gainz batch`: many requests from a file, as many at once as the model runs, answers into another. See docs/batch.md. From
+// `gainz batch`: many requests from a file, as many at once as the model runs, answers into another. See docs/server.md. From
 // the main thread.
 #pragma once
 

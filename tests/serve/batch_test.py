@@ -87,6 +87,17 @@ class Batch(unittest.TestCase):
         with open(self.output) as file:
             self.assertEqual(file.read(), "dear diary\n")
         os.unlink(self.output)
+        os.link(self.input, self.input + ".too")
+        for name in (self.input, os.path.join(self.folder.name, ".", "in.jsonl"), self.input + ".too"):
+            for options in (("-o", name), ("-o", self.output, "--failures", name)):
+                same = subprocess.run([served.TOOLS["gainz"], "batch", self.input, *options], capture_output=True, text=True, timeout=60)
+                self.assertEqual(same.returncode, 2, same.stderr)
+                self.assertIn("is the input", same.stderr)
+        same = subprocess.run([served.TOOLS["gainz"], "batch", self.input, "-o", self.output, "--failures", os.path.join(self.folder.name, ".", "out.jsonl")],
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual((same.returncode, os.path.exists(self.output)), (2, False), same.stderr)
+        with open(self.input) as file:
+            self.assertEqual(file.read(), '{"task_id": 1, "prompt": "a"}\n')
         missing = subprocess.run([served.TOOLS["gainz"], "batch", "/none.jsonl", "-o", self.output], capture_output=True, text=True)
         self.assertEqual(missing.returncode, 1)
         self.assertIn("/none.jsonl", missing.stderr)

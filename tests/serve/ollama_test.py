@@ -1,4 +1,5 @@
 """Ollama's API on the wire."""
+import datetime
 import json
 import math
 import unittest
@@ -58,6 +59,10 @@ class Ollama(served.ServedTest):
         self.assertEqual(answer.status, 200)
         self.server.until(lambda: self.server.get("/api/ps").json["models"] == [])
         self.assertEqual(self.server.post("/api/generate", ask(stream=False, keep_alive=-1)).status, 200)
+        self.assertEqual(self.server.post("/api/generate", {"model": "tiny", "keep_alive": "1h30m"}).json["done_reason"], "load")
+        expires = self.server.get("/api/ps").json["models"][0]["expires_at"]
+        self.assertLess(abs(datetime.datetime.fromisoformat(expires[:19]) - datetime.datetime.utcnow() - datetime.timedelta(minutes=90)), datetime.timedelta(minutes=1))
+        self.assertEqual(self.server.post("/api/generate", {"model": "tiny", "keep_alive": -1}).json["done_reason"], "load")
 
     def test_embed(self):
         body = self.server.post("/api/embed", {"model": "tiny", "input": ["Hello", "there"]}).json
@@ -68,6 +73,21 @@ class Ollama(served.ServedTest):
         scale = math.sqrt(sum(value * value for value in old))
         self.assertAlmostEqual(old[0] / scale, body["embeddings"][0][0], 5)
 
+    def test_inputs_that_do_not_fit_are_cut(self):
+        context = self.server.get("/api/ps").json["models"][0]["context_length"]
+        long = self.server.post("/api/embed", {"model": "tiny", "input": ["word " * 2000, "short"]}).json
+        self.assertEqual(len(long["embeddings"]), 2)
+        self.assertLessEqual(long["prompt_eval_count"], context + 10)
+        tokens = self.server.post("/tokenize", {"content": "word " * 2000, "add_special": True}).json["tokens"]
+        first = self.server.post("/api/embed", {"model": "tiny", "input": [tokens[:context]]}).json
+        self.assertEqual(first["embeddings"][0], long["embeddings"][0], "the beginning is what counts")
+        bound = self.server.post("/api/embed", {"model": "tiny", "input": ["word " * 50, list(range(30, 60))], "options": {"num_ctx": 16, "temperature": 0.5}}).json
+        self.assertEqual(bound["prompt_eval_count"], 32)
+        refused = self.server.post("/api/embed", {"model": "tiny", "input": "word " * 50, "truncate": False, "options": {"num_ctx": 16}})
+        self.assertEqual(refused.status, 400)
+        self.assertIn("the limit of 16", refused.error)
+        self.assertEqual(self.server.post("/api/embeddings", {"model": "tiny", "prompt": "word " * 2000}).status, 200)
+
     def test_models(self):
         tag = self.server.get("/api/tags").json["models"][0]
         self.assertEqual((tag["name"], tag["details"]["format"]), ("tiny", "gguf"))
@@ -75,6 +95,7 @@ class Ollama(served.ServedTest):
         shown = self.server.post("/api/show", {"model": "tiny"}).json
         self.assertEqual(shown["model_info"]["general.architecture"], "llama")
         self.assertIn("im_start", shown["template"])
+        self.assertNotIn("thinking", shown["capabilities"])
         self.assertTrue(self.server.get("/api/version").json["version"])
         self.assertEqual(self.server.ask("HEAD", "/").status, 200)
 
@@ -85,11 +106,13 @@ class Ollama(served.ServedTest):
                 ("/api/generate", ask(template="x"), "template"), ("/api/generate", ask(context=[1]), "context"), ("/api/generate", ask(extra=1), "extra"),
                 ("/api/generate", ask(keep_alive="soon"), "keep_alive"), ("/api/generate", ask(options={"num_gpu": 1}), "options.num_gpu"),
                 ("/api/generate", ask(options={"num_ctx": 100000}), "options.num_ctx"), ("/api/generate", ask(options={"mirostat": 1}), "options.mirostat"),
-                ("/api/generate", ask(options={"repeat_last_n": 64}), "repeat_last_n"), ("/api/generate", ask(options={"nonsense": 1}), "options.nonsense"),
+                ("/api/generate", ask(options={"repeat_last_n": 64, "repeat_penalty": 1.1}), "repeat_last_n"), ("/api/generate", ask(options={"nonsense": 1}), "options.nonsense"),
                 ("/api/generate", ask(options={"temperature": -1}), "options.temperature"), ("/api/generate", ask(raw=True, system="x"), "system"),
                 ("/api/chat", {"model": "tiny", "messages": [{"role": "user", "content": "x", "images": ["y"]}]}, "messages[0].images"),
                 ("/api/chat", {"model": "tiny", "messages": [{"role": "user", "content": "x"}], "tools": [{}]}, "tools"),
-                ("/api/embed", {"model": "tiny", "input": "x", "truncate": True}, "truncate"), ("/api/pull", {"model": "x"}, "gainz pull"), ("/api/create", {}, "gainz pull")]:
+                ("/api/embed", {"model": "tiny", "input": "word " * 2000, "truncate": False}, "maximum context length"),
+                ("/api/embed", {"model": "tiny", "input": "x", "options": {"num_ctx": 100000}}, "options.num_ctx"), ("/api/embed", {"model": "tiny", "input": "x", "dimensions": 8}, "dimensions"),
+                ("/api/generate", ask(think=True), "\"tiny\" does not support thinking"), ("/api/blobs/sha256:00", {}, "gainz pull"), ("/api/pull", {"model": "x"}, "gainz pull"), ("/api/create", {}, "gainz pull")]:
             with self.subTest(path=path, body=body):
                 answer = self.server.post(path, body)
                 self.assertIn(answer.status, (400, 404), answer.body)

@@ -1,4 +1,6 @@
 // POST /api/embed, and the older /api/embeddings, whose vectors are not brought to length 1.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
 
@@ -58,9 +60,9 @@ std::vector<int32_t> tokens_of(gainz_runtime* runtime, const ServedModel& model,
   return out;
 }
 
-// Cuts an input to `limit` tokens. The end-of-text token that some models want stays the last one: their vector is that
-// token's.
-void cut(gainz_runtime* runtime, const ServedModel& model, size_t limit, GenerationRequest& input) {
+// Cuts an input to `limit` tokens, or refuses it. The end-of-text token that some models want stays the last one: their vector
+// is that token's.
+void cut(gainz_runtime* runtime, const ServedModel& model, size_t limit, bool is_cut, GenerationRequest& input) {
   std::vector<int32_t>& ids = input.prompt_ids;
   size_t num_last = 0;
   if (input.prompt) {
@@ -71,7 +73,12 @@ void cut(gainz_runtime* runtime, const ServedModel& model, size_t limit, Generat
     ids = std::move(whole);
     input.prompt.reset();
   }
-  if (ids.size() <= limit || limit <= num_last) return;
+  if (ids.size() <= limit) return;
+  if (!is_cut)
+    throw bad_request("input",
+                      fmt::format("an input has {} tokens, more than the limit of {}, and may not be cut", ids.size(), limit),
+                      "context_length_exceeded");
+  if (limit <= num_last) return;
   const std::vector<int32_t> last(ids.end() - static_cast<ptrdiff_t>(num_last), ids.end());
   ids.resize(limit - num_last);
   ids.insert(ids.end(), last.begin(), last.end());
@@ -79,15 +86,15 @@ void cut(gainz_runtime* runtime, const ServedModel& model, size_t limit, Generat
 
 asio::awaitable<void> cut_inputs(ServerContext& server, std::shared_ptr<ServedModel> model, Read& request) {
   check_num_ctx(request.num_ctx, *model);
-  if (!request.is_cut) co_return;
+  if (!request.is_cut && !request.num_ctx) co_return;  // the runtime refuses what does not fit
   size_t limit = std::min(request.num_ctx.value_or(model->info().context), model->info().context);
   const auto max_prompt = static_cast<size_t>(server.settings().integer(key("server.max_prompt_tokens")));
   if (max_prompt > 0) limit = std::min(limit, max_prompt);
   const auto inputs = std::make_shared<std::vector<GenerationRequest>>(std::move(request.inputs));
-  std::function<void()> work = [inputs, model, limit, runtime = server.runtime()] {
+  std::function<void()> work = [inputs, model, limit, is_cut = request.is_cut, runtime = server.runtime()] {
     for (GenerationRequest& input : *inputs) {
       const size_t most = input.prompt ? input.prompt->size() * kMostPerByte + kMostSpecial : input.prompt_ids.size();
-      if (most > limit) cut(runtime, *model, limit, input);
+      if (most > limit) cut(runtime, *model, limit, is_cut, input);
     }
   };
   co_await server.off_thread(std::move(work));
