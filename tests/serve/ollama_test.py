@@ -121,5 +121,49 @@ class Ollama(served.ServedTest):
         self.assertEqual(self.server.post("/api/generate", ask(stream=False, options={"num_ctx": 512, "num_predict": -1, "stop": ["e"], "top_k": 40, "repeat_last_n": -1})).status, 200)
 
 
+class Reasoning(served.ServedTest):
+    """A model whose template opens <think> unless it is told not to: all it says, as it never closes it, is reasoning."""
+    template = ("{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
+                "<|im_start|>assistant\n{% if enable_thinking is not defined or enable_thinking %}<think>\n{% endif %}")
+
+    def parts(self, path, **fields):
+        """What was thought and what was said, whole and streamed."""
+        body = {"model": "tiny", "options": {"num_predict": 8, "seed": 1}, **fields}
+        chat = path == "/api/chat"
+        body["messages" if chat else "prompt"] = [{"role": "user", "content": "Hello"}] if chat else "Hello"
+        told = []
+        for answers in ([self.server.post(path, {**body, "stream": False}).json], [json.loads(line) for line in self.server.stream(path, body)]):
+            answers = [answer["message"] if chat else answer for answer in answers]
+            told.append(("".join(answer.get("thinking", "") for answer in answers), "".join(answer["content" if chat else "response"] for answer in answers)))
+        self.assertEqual(told[0], told[1])
+        return told[0]
+
+    def test_thinking_apart(self):
+        for path in ("/api/chat", "/api/generate"):
+            for fields in ({}, {"think": True}, {"think": "high"}):
+                with self.subTest(path=path, fields=fields):
+                    thought, said = self.parts(path, **fields)
+                    self.assertTrue(thought)
+                    self.assertEqual(said, "")
+            thought, said = self.parts(path, think=False)
+            self.assertEqual(thought, "")
+            self.assertTrue(said)
+        self.assertEqual(self.parts("/api/generate", raw=True)[0], "")
+
+    def test_told(self):
+        self.assertIn("thinking", self.server.post("/api/show", {"model": "tiny"}).json["capabilities"])
+
+
+class ReasoningOnDemand(Reasoning):
+    """One that opens nothing itself, but is told how hard to think and leaves earlier reasoning out."""
+    template = "{% for message in messages %}{{ message.content.split('</think>')[-1] }}\n{% endfor %}{% if reasoning_effort is defined %}{{ reasoning_effort }}{% endif %}"
+
+    def test_thinking_apart(self):
+        for fields in ({"think": True}, {"think": "low"}, {}):
+            thought, said = self.parts("/api/chat", **fields)
+            self.assertEqual(thought, "")
+            self.assertTrue(said)
+
+
 if __name__ == "__main__":
     served.main()

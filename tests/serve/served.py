@@ -42,11 +42,11 @@ class Stream:
 class Served:
     """options: further flags; config: text of a TOML file; log lines are in `self.log()`."""
 
-    def __init__(self, *options, config=None, model=True, environment=None, host="127.0.0.1", expect_failure=False):
+    def __init__(self, *options, config=None, model=True, environment=None, host="127.0.0.1", expect_failure=False, template=None):
         self.folder = tempfile.TemporaryDirectory(prefix="gainz-serve-")
         self.host = host
         self.model = os.path.join(self.folder.name, "tiny.gguf")
-        subprocess.run([TOOLS["make_tiny"], self.model], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([TOOLS["make_tiny"], self.model, *(("--template", template) if template else ())], check=True, stdout=subprocess.DEVNULL)
         command = [TOOLS["gainz"], "serve", "--log-format", "json", "-t", "2"]
         if "--backend" not in options:
             command += ["--backend", "reference"]
@@ -167,11 +167,11 @@ class Served:
 
 class ServedTest(unittest.TestCase):
     """One server for all tests of a class; `options` are its flags. It must end with 0."""
-    options, config = (), None
+    options, config, template = (), None, None
 
     @classmethod
     def setUpClass(cls):
-        cls.server = Served(*cls.options, config=cls.config)
+        cls.server = Served(*cls.options, config=cls.config, template=cls.template)
 
     @classmethod
     def tearDownClass(cls):

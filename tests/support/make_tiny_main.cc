@@ -1,4 +1,5 @@
-// gainz-make-tiny PATH [--type NAME] [--untied] [--seed N]: writes the tiny model. Exit 0, 1 (cannot write), 2 (wrong usage).
+// gainz-make-tiny PATH [--type NAME] [--untied] [--seed N] [--template TEXT]: writes the tiny model. Exit 0, 1 (cannot write),
+// 2 (wrong usage).
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -17,6 +18,8 @@ int main(int argc, char** argv) {
       options.type = argv[++i];
     } else if (argument == "--seed" && i + 1 < argc) {
       options.seed = std::strtoull(argv[++i], nullptr, 10);
+    } else if (argument == "--template" && i + 1 < argc) {
+      options.chat_template = argv[++i];
     } else if (path == nullptr && !argument.starts_with("--")) {
       path = argv[i];
     } else {
@@ -24,7 +27,9 @@ int main(int argc, char** argv) {
     }
   }
   if (!usage_ok || path == nullptr || gainz::test::tiny_model(options).tensors.empty()) {
-    std::fprintf(stderr, "usage: gainz-make-tiny PATH [--type F32|F16|BF16|Q8_0|Q4_0|Q4_1|...] [--untied] [--seed N]\n");
+    std::fprintf(
+        stderr,
+        "usage: gainz-make-tiny PATH [--type F32|F16|BF16|Q8_0|Q4_0|Q4_1|...] [--untied] [--seed N] [--template TEXT]\n");
     return 2;
   }
   if (gainz::test::write_tiny_model(path, options)) return 0;

@@ -45,7 +45,11 @@ std::vector<std::string> byte_letters() {
   return letters;
 }
 
-void add_tokenizer(GgufWriter& writer) {
+constexpr std::string_view kChatMl =
+    "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + "
+    "'\\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
+
+void add_tokenizer(GgufWriter& writer, const std::string& chat_template) {
   std::vector<std::string> tokens = {"<|endoftext|>", "<|im_start|>", "<|im_end|>"}, merges;
   for (std::string& letter : byte_letters()) tokens.push_back(std::move(letter));
   for (const std::string_view merge : kMerges) {
@@ -60,9 +64,7 @@ void add_tokenizer(GgufWriter& writer) {
   writer.u32("tokenizer.ggml.bos_token_id", kTinyImStart).u32("tokenizer.ggml.eos_token_id", kTinyImEnd);
   writer.u32("tokenizer.ggml.unknown_token_id", kTinyEndOfText).u32("tokenizer.ggml.padding_token_id", kTinyImEnd);
   writer.boolean("tokenizer.ggml.add_space_prefix", false).boolean("tokenizer.ggml.add_bos_token", false);
-  writer.string("tokenizer.chat_template",
-                "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + "
-                "'\\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}");
+  writer.string("tokenizer.chat_template", chat_template.empty() ? kChatMl : chat_template);
 }
 
 struct Shape {
@@ -136,7 +138,7 @@ GgufWriter tiny_model(const TinyModelOptions& options) {
     if (type.name != options.type) continue;
     const Shape shape = type.super_block ? Shape{256, 256, 64} : Shape{64, 128, 16};
     add_hyperparameters(writer, options, shape);
-    add_tokenizer(writer);
+    add_tokenizer(writer, options.chat_template);
     Weights weights(writer, options, type.number);
     weights.matrix("token_embd.weight", shape.hidden, kTinyVocab, 1.0f);
     for (uint32_t layer = 0; layer < options.num_layers; ++layer) add_layer(weights, layer, shape);

@@ -22,6 +22,7 @@ struct TinyModelOptions {
   uint64_t seed = 1;
   uint32_t num_layers = 2;
   uint32_t context = 512;
+  std::string chat_template;  // "": ChatML
 };
 
 inline constexpr uint32_t kTinyVocab = 320;
