@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <thread>
 
 #include "base/text.h"
 #include "batch/task.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr size_t kReadBytes = 1 << 16;
 constexpr size_t kMaxLineBytes = 1 << 28;
+constexpr std::chrono::milliseconds kLockPause(10);
 
 Failure failure(const std::string& path, const char* what) {
   return Failure{fmt::format("{}: {}: {}", printable(path), what, std::strerror(errno))};
@@ -31,7 +33,14 @@ Result<std::unique_ptr<Journal>> Journal::open(const std::string& path) {
   struct stat info {};
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
     return Failure{fmt::format("{}: is no regular file, so a batch could not go on after a stop", printable(path))};
-  if (flock(fd, LOCK_EX | LOCK_NB) != 0) return Failure{fmt::format("{}: another batch is writing this file", printable(path))};
+  // A batch that was just killed holds the lock until its memory is taken back.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(kLockSeconds);
+  while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return failure(path, "cannot be locked");
+    if (std::chrono::steady_clock::now() >= deadline)
+      return Failure{fmt::format("{}: another batch is writing this file", printable(path))};
+    std::this_thread::sleep_for(kLockPause);
+  }
   if (Outcome read = out->read_ids(); !read.ok()) return read.failure();
   return out;
 }

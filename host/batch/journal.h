@@ -17,6 +17,7 @@ namespace gainz::host {
 class Journal {
  public:
   static constexpr int kSyncSeconds = 1;
+  static constexpr int kLockSeconds = 2;  // how long another batch may take to end
 
   // Opens or makes the file, locks it against another batch, cuts off a last line without its end, and reads the ids of the
   // others. A line that is no result of a batch is a failure: it is not this program's file.

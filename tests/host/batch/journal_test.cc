@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <thread>
+
 #include "host/temp_folder.h"
 
 namespace gainz::host {
@@ -84,6 +86,19 @@ TEST(HostBatchJournal, OneAtATime) {
   const auto journal = Journal::open(path);
   ASSERT_TRUE(journal.ok());
   EXPECT_NE(sentence(path).find("another batch"), std::string::npos);
+}
+
+TEST(HostBatchJournal, OneThatIsAboutToEndIsWaitedFor) {
+  const TempFolder folder;
+  const std::string path = folder.file("out");
+  auto journal = Journal::open(path);
+  ASSERT_TRUE(journal.ok());
+  std::thread ending([held = *std::move(journal)]() mutable {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    held.reset();
+  });
+  EXPECT_EQ(sentence(path), "");
+  ending.join();
 }
 
 TEST(HostBatchJournal, AFullDiskIsToldAndTheTornLineIsCutLater) {
