@@ -78,7 +78,8 @@ class Batch {
   std::set<BatchExchange*> running_;
   std::optional<Failure> broken_;
   const size_t num_before_, num_total_;
-  size_t num_workers_ = 0;
+  size_t num_workers_ = 1;
+  bool is_loading_ = true;
   uint64_t last_id_ = 0;
   Clock::time_point begin_ = Clock::now();
 };
@@ -170,11 +171,21 @@ asio::awaitable<void> Batch::do_task(Task task) {
 }
 
 asio::awaitable<void> Batch::work() {
-  for (std::optional<Task> task = next_task(); task; task = next_task()) co_await do_task(*std::move(task));
+  try {
+    for (std::optional<Task> task = next_task(); task; task = next_task()) co_await do_task(*std::move(task));
+  } catch (const std::exception& error) {  // memory that runs out: the others stop too
+    keep(Failure{fmt::format("a task could not be done: {}", error.what())});
+  }
   --num_workers_;
 }
 
 void Batch::show() {
+  if (is_loading_) {
+    for (const ModelState& state : core_.models()) {
+      if (state.state == "loading") bar_.show("loading " + state.id, state.progress);
+    }
+    return;
+  }
   const size_t num_done = output_.size() + failures_.size();
   const size_t num_now = num_done - num_before_;
   const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
@@ -193,28 +204,32 @@ asio::awaitable<void> Batch::watch() {
     co_await look_.async_wait(kAwait);
     show();
     if (!is_stopping()) continue;
+    if (is_loading_) break;  // ended by the destructor of `core_`
     const std::set<BatchExchange*> running = running_;
     for (BatchExchange* exchange : running) exchange->cancel();
   }
   io_.stop();
 }
 
-// Loads the models first, so that a bad one is told at once and not by every task.
+// Loads the models first, so that a bad one is told at once and not by every task. Counts as a worker until the others are
+// there.
 asio::awaitable<void> Batch::prepare() {
   try {
     for (const ModelState& state : core_.models()) co_await core_.load_model(state.id);
   } catch (const ApiError& error) {
     broken_ = Failure{error.message};
   }
+  is_loading_ = false;
   begin_ = Clock::now();
   const auto num_sequences = static_cast<size_t>(request_.settings.integer(key("max_sequences")));
   const size_t num_workers = kSparePerSequence * num_sequences * core_.models().size();
-  num_workers_ = num_workers;  // counts down as they end, some before the next begins
+  num_workers_ += num_workers;  // counts down as they end, some before the next begins
   for (size_t i = 0; i < num_workers; ++i) asio::co_spawn(io_, work(), asio::detached);
-  asio::co_spawn(io_, watch(), asio::detached);
+  --num_workers_;
 }
 
 Outcome Batch::run() {
+  asio::co_spawn(io_, watch(), asio::detached);
   asio::co_spawn(io_, prepare(), asio::detached);
   io_.run();
   bar_.clear();

@@ -53,9 +53,10 @@ json::object as_openai(const json::value& value, const std::string& path) {
   JsonFields fields(out, path);
   fields.refuse({"images"}, "this model takes text alone");
   out.erase("images");
-  if (const json::value* thinking = out.if_contains("thinking")) {
-    out["reasoning_content"] = *thinking;
+  if (const json::value* found = out.if_contains("thinking")) {
+    json::value thinking = *found;  // adding a field moves the others
     out.erase("thinking");
+    out["reasoning_content"] = std::move(thinking);
   }
   return out;
 }
