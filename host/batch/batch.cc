@@ -215,7 +215,8 @@ asio::awaitable<void> Batch::watch() {
 // there.
 asio::awaitable<void> Batch::prepare() {
   try {
-    for (const ModelState& state : core_.models()) co_await core_.load_model(state.id);
+    const std::vector<ModelState> models = core_.models();
+    for (const ModelState& state : models) co_await core_.load_model(state.id);
   } catch (const ApiError& error) {
     broken_ = Failure{error.message};
   }

@@ -75,7 +75,7 @@ void read_task_line(std::string_view text) {
     check(gainz::host::id_of_result(line) == gainz::host::bad_line_id(7));
     return;
   }
-  const gainz::host::TaskAnswer answer = {200, "{\"choices\":[]}", "req"};
+  const gainz::host::TaskAnswer answer = {200, "{\"text\":\"\",\"choices\":[]}", "req"};
   for (const std::string& line : {answer_line(*task, answer), failure_line(*task, answer, 2)}) {
     check(line.find('\n') == line.size() - 1);
     check(gainz::host::id_of_result(line) == task->id);

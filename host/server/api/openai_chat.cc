@@ -130,8 +130,8 @@ asio::awaitable<void> chat_completions(ServerContext& server, Exchange& exchange
   const ChatRequest request = read_chat_request(body, server.settings());
   std::shared_ptr<ServedModel> model = co_await server.model(request.model);
   const bool is_thinking = co_await starts_thinking(server, model, request.generation.vars_json);
-  std::unique_ptr<Choices> choices =
-      co_await Choices::start(server, exchange, model, repeated(request.generation, request.num_choices));
+  std::vector<GenerationRequest> answers = repeated(request.generation, request.num_choices);
+  std::unique_ptr<Choices> choices = co_await Choices::start(server, exchange, model, std::move(answers));
   Chat chat(server, exchange, model, request, is_thinking);
   if (request.is_stream) {
     co_await stream_events(exchange, *choices, chat);
