@@ -1,5 +1,7 @@
 #include "server/api_error.h"
 
+#include <fmt/format.h>
+
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
@@ -78,6 +80,16 @@ std::string error_body(ErrorForm form, const ApiError& error) {
 std::string error_event(ErrorForm form, const ApiError& error) {
   const std::string body = error_body(form, error);
   return form == ErrorForm::ollama ? body + "\n" : "data: " + body + "\n\n";
+}
+
+ApiError of_runtime(gainz_code code, std::string_view sentence, std::string_view model_id) {
+  if (code != GAINZ_NOT_FOUND) return of_runtime(code, sentence);
+  return ApiError{503,
+                  fmt::format("The model `{}` was unloaded", model_id),
+                  "server_error",
+                  "model_not_available",
+                  "",
+                  std::chrono::milliseconds(1000)};
 }
 
 }  // namespace gainz::host

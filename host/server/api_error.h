@@ -25,5 +25,7 @@ ApiError not_found(std::string message, std::string code = "");
 // A status of the runtime: INVALID and UNSUPPORTED 400, LIMIT_EXCEEDED of a prompt 400 context_length_exceeded with "maximum
 // context length" in it, BUSY 429, memory and device 503, else 500.
 ApiError of_runtime(gainz_code code, std::string_view sentence);
+// The same of a call about a model that was there a moment ago: NOT_FOUND 503, it was unloaded since.
+ApiError of_runtime(gainz_code code, std::string_view sentence, std::string_view model_id);
 
 }  // namespace gainz::host

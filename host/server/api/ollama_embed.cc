@@ -54,7 +54,7 @@ std::vector<int32_t> tokens_of(gainz_runtime* runtime, const ServedModel& model,
   char error[1024] = "";
   const gainz_code code =
       gainz_tokenize(runtime, model.runtime_id(), text.data(), text.size(), flags, &ids, &num_ids, error, sizeof error);
-  if (code != GAINZ_OK) throw of_runtime(code, error);
+  if (code != GAINZ_OK) throw of_runtime(code, error, model.id());
   std::vector<int32_t> out(ids, ids + num_ids);
   gainz_free(runtime, ids);
   return out;

@@ -145,7 +145,7 @@ asio::awaitable<void> tokenize(ServerContext& server, Exchange& exchange) {
     gainz_free(runtime, ids);
   };
   co_await server.off_thread(std::move(work));
-  if (told->code != GAINZ_OK) throw of_runtime(told->code, told->error);
+  if (told->code != GAINZ_OK) throw of_runtime(told->code, told->error, model->id());
   HttpResponse response =
       json_response(json::object{{"tokens", json::array(told->ids.begin(), told->ids.end())}, {"count", told->ids.size()}});
   co_await exchange.send(std::move(response));
@@ -173,7 +173,7 @@ asio::awaitable<void> detokenize(ServerContext& server, Exchange& exchange) {
     gainz_free(runtime, text);
   };
   co_await server.off_thread(std::move(work));
-  if (told->code != GAINZ_OK) throw of_runtime(told->code, told->error);
+  if (told->code != GAINZ_OK) throw of_runtime(told->code, told->error, model->id());
   HttpResponse response = json_response(json::object{{"content", valid_utf8(told->text)}});
   co_await exchange.send(std::move(response));
 }
@@ -201,7 +201,7 @@ asio::awaitable<void> apply_template(ServerContext& server, Exchange& exchange) 
     gainz_free(runtime, text);
   };
   co_await server.off_thread(std::move(work));
-  if (told->code != GAINZ_OK) throw of_runtime(told->code, told->error);
+  if (told->code != GAINZ_OK) throw of_runtime(told->code, told->error, model->id());
   HttpResponse response = json_response(json::object{{"prompt", valid_utf8(told->text)}});
   co_await exchange.send(std::move(response));
 }

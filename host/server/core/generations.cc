@@ -155,14 +155,7 @@ asio::awaitable<std::unique_ptr<Generation>> RuntimeGenerations::start(Exchange&
   if (thrown || submitted->code != GAINZ_OK) {
     remove(handle);
     if (thrown) std::rethrow_exception(thrown);
-    ApiError error = of_runtime(submitted->code, submitted->error);
-    if (submitted->code == GAINZ_NOT_FOUND)
-      error = ApiError{503,
-                       fmt::format("The model `{}` was unloaded", model_id),
-                       "server_error",
-                       "model_not_available",
-                       "",
-                       std::chrono::milliseconds(1000)};
+    const ApiError error = of_runtime(submitted->code, submitted->error, model_id);
     parts_.metrics.refused(error);
     throw error;
   }
