@@ -49,6 +49,7 @@ bool supports(Isa isa) {
   if (isa == Isa::kAvx512Vnni)
     return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vnni");
+  if (isa == Isa::kAmx) return supports(Isa::kAvx512Vnni) && amx_state().is_usable;
 #endif
   return false;
 }
@@ -65,7 +66,7 @@ bool parse_isa(const char* name, Isa* out_isa) {
 }
 
 Isa lowered_isa(Isa bound) {
-  for (const Isa isa : {Isa::kAvx512Vnni, Isa::kAvxVnni, Isa::kAvx2})
+  for (const Isa isa : {Isa::kAmx, Isa::kAvx512Vnni, Isa::kAvxVnni, Isa::kAvx2})
     if (isa <= bound && supports(isa)) return isa;
   return Isa::kScalar;
 }
@@ -75,6 +76,7 @@ const Kernels* kernels_of(Isa isa) {
   if (isa == Isa::kAvx2) return avx2_kernels();
   if (isa == Isa::kAvxVnni) return avx_vnni_kernels();
   if (isa == Isa::kAvx512Vnni) return avx512_vnni_kernels();
+  if (isa == Isa::kAmx) return amx_kernels();
 #endif
   return isa == Isa::kScalar ? scalar_kernels() : nullptr;
 }

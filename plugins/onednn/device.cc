@@ -223,8 +223,11 @@ const void* get_extension(gainz_device*, const char*, uint32_t) { return nullptr
 Choice choose(Isa bound) {
   Choice choice;
   choice.isa = lowered_isa(bound);
-  choice.use_dnn = choice.isa == Isa::kAvx512Vnni && *DnnLinear::version() != 0;
+  choice.use_dnn = choice.isa >= Isa::kAvx512Vnni && *DnnLinear::version() != 0;
   choice.brand = cpu_brand();
+  choice.isa_text = kernels_of(choice.isa)->isa;
+  if (bound == Isa::kAmx && choice.isa != Isa::kAmx && !amx_state().reason.empty())
+    choice.isa_text += " (no amx: " + amx_state().reason + ")";
   choice.identity = std::string("onednn-0.1.0-") + kernels_of(choice.isa)->isa;
   if (choice.use_dnn) choice.identity += std::string("-dnnl") + DnnLinear::version();
   return choice;
@@ -234,10 +237,10 @@ gainz_device_desc describe(const Choice& choice) {
   gainz_device_desc desc{};
   desc.struct_size = sizeof desc;
   desc.kind = GAINZ_DEVICE_CPU;
-  desc.flags = GAINZ_DEVICE_SHARES_MEMORY;
+  desc.flags = GAINZ_DEVICE_SHARES_MEMORY | (kernels_of(choice.isa)->tiles != nullptr ? GAINZ_DEVICE_PHASES_DIFFER : 0u);
   desc.kv_types = 1u << GAINZ_TYPE_F32 | 1u << GAINZ_TYPE_F16 | 1u << GAINZ_TYPE_Q8_0;
   desc.name = choice.brand.c_str();
-  desc.isa = kernels_of(choice.isa)->isa;
+  desc.isa = choice.isa_text.c_str();
   desc.identity = choice.identity.c_str();
   desc.memory_bytes = memory_total_bytes();
   desc.free_bytes = memory_free_bytes();

@@ -16,6 +16,7 @@ struct Choice {
   Isa isa = Isa::kScalar;
   bool use_dnn = false;  // F32 products by oneDNN: only where the instruction set was not lowered and is AVX-512
   std::string brand, identity;
+  std::string isa_text;  // for people: a fallback says why
 };
 // `bound`: the highest instruction set that may be used.
 Choice choose(Isa bound);

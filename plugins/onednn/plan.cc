@@ -20,13 +20,14 @@ struct Item {
 
 class Planner {
  public:
-  Planner(const Model& model, const gainz_bucket& bucket, Plan& plan)
-      : model_(model), graph_(model.graph()), bucket_(bucket), plan_(plan) {}
+  Planner(const Model& model, const gainz_bucket& bucket, bool has_tiles, Plan& plan)
+      : model_(model), graph_(model.graph()), bucket_(bucket), has_tiles_(has_tiles), plan_(plan) {}
 
   Status make() {
     choose_domains();
     choose_masks();
     make_items();
+    choose_tiles();
     schedule();
     cut_slices();
     set_lifetimes();
@@ -118,7 +119,7 @@ class Planner {
     Place place;
     place.domain = domain;
     place.stride_bytes = graph_.values[value].cols() / kBlock * sizeof(ActBlock);
-    plan_.acts.push_back(Act{value, domain, place});
+    plan_.acts.push_back(Act{.value = value, .domain = domain, .place = place});
     act_item_.push_back(item);
     return item;
   }
@@ -185,6 +186,14 @@ class Planner {
       }
       for (uint32_t i = 0; i < node.num_outputs; ++i) producer_[node.outputs[i]] = item;
     }
+  }
+
+  // Inputs of linears alone. What is computed at output rows only is a few rows a step: they stay with the generated ones'
+  // kernels.
+  void choose_tiles() {
+    for (Act& act : plan_.acts) act.tiled = has_tiles_ && act.domain == GAINZ_ROWS_TOKENS;
+    for (const Item& item : items_)
+      if (item.op.op == GAINZ_OP_MOE_LINEAR && item.op.act != kNone) plan_.acts[item.op.act].tiled = false;
   }
 
   // A write and the attentions of its layer keep the graph's order.
@@ -322,12 +331,15 @@ class Planner {
     std::vector<Place*> order;
     for (Place& p : plan_.buffers)
       if (p.wanted && p.first != kNone) order.push_back(&p);
-    for (Act& a : plan_.acts) order.push_back(&a.place);
+    for (Act& a : plan_.acts) {
+      if (a.tiled) a.place.spare_rows = kTileRows - 1;
+      order.push_back(&a.place);
+    }
     for (RopeTable& r : plan_.ropes) order.push_back(&r.place);
     std::stable_sort(order.begin(), order.end(), [](const Place* a, const Place* b) { return a->first < b->first; });
     std::vector<std::pair<Place*, uint64_t>> alive;  // by offset, with size
     for (Place* p : order) {
-      const uint64_t rows = p->domain == GAINZ_ROWS_OUTPUTS ? bucket_.max_output_rows : bucket_.max_tokens;
+      const uint64_t rows = (p->domain == GAINZ_ROWS_OUTPUTS ? bucket_.max_output_rows : bucket_.max_tokens) + p->spare_rows;
       const unsigned __int128 wide = static_cast<unsigned __int128>(rows) * p->stride_bytes;
       if (wide > kMaxArenaBytes)
         return failure(GAINZ_STATUS_LIMIT_EXCEEDED, "a step of %u tokens needs a buffer beyond 2^46 bytes", bucket_.max_tokens);
@@ -350,6 +362,7 @@ class Planner {
   const Model& model_;
   const sdk::Graph& graph_;
   const gainz_bucket& bucket_;
+  const bool has_tiles_;
   Plan& plan_;
   std::vector<uint32_t> node_domain_;
   std::vector<uint64_t> value_mask_, node_mask_;
@@ -360,6 +373,8 @@ class Planner {
 
 }  // namespace
 
-Status Plan::make(const Model& model, const gainz_bucket& bucket) { return Planner(model, bucket, *this).make(); }
+Status Plan::make(const Model& model, const gainz_bucket& bucket, bool has_tiles) {
+  return Planner(model, bucket, has_tiles, *this).make();
+}
 
 }  // namespace gainz::onednn

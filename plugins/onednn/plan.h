@@ -46,6 +46,7 @@ struct Stage {
 struct Place {
   uint32_t domain = 0;
   uint64_t stride_bytes = 0;
+  uint32_t spare_rows = 0;  // beyond the domain's
   uint64_t offset = 0;
   uint32_t first = kNone, last = 0;
   bool wanted = false;
@@ -60,6 +61,7 @@ struct RopeTable {
 
 struct Act {
   uint32_t value = 0, domain = 0;
+  bool tiled = false;  // prompt tokens lie in token tiles (kernels.h), generated ones as ActBlocks behind them
   Place place;
 };
 
@@ -72,7 +74,8 @@ struct Plan {
   std::vector<RopeTable> ropes;
   uint64_t arena_bytes = 0;
 
-  Status make(const Model& model, const gainz_bucket& bucket);
+  // `has_tiles`: prompt tokens run on tiles where they can.
+  Status make(const Model& model, const gainz_bucket& bucket, bool has_tiles);
 };
 
 }  // namespace gainz::onednn

@@ -19,6 +19,7 @@ Status read_host(const gainz_host* host, gainz_host* out) {
 }
 
 Status read_options(const gainz_option* options, uint64_t stride, uint32_t num_options, Isa* out_bound) {
+  bool is_exact = false;  // prompt tokens on the kernels of generated ones: no tiles
   for (uint32_t i = 0; i < num_options; ++i) {
     gainz_option option{};
     GAINZ_SDK_TRY(sdk::read_element(options, stride, i, &option, "gainz_option"));
@@ -28,14 +29,18 @@ Status read_options(const gainz_option* options, uint64_t stride, uint32_t num_o
       if (std::strcmp(at_stride(options, stride, j).key, option.key) == 0)
         return failure(GAINZ_STATUS_INVALID, "option %.64s is given twice", option.key);
     const bool automatic = std::strcmp(option.value, "auto") == 0;
-    if (std::strcmp(option.key, "prefill") == 0 && (automatic || std::strcmp(option.value, "exact") == 0))
-      continue;  // one way of prefill so far
+    if (std::strcmp(option.key, "prefill") == 0 && automatic) continue;
+    if (std::strcmp(option.key, "prefill") == 0 && std::strcmp(option.value, "exact") == 0) {
+      is_exact = true;
+      continue;
+    }
     if (std::strcmp(option.key, "isa") == 0 && (automatic || parse_isa(option.value, out_bound))) continue;
     return failure(
         GAINZ_STATUS_INVALID,
         "option %.64s = \"%.64s\"; there are isa (auto, scalar, avx2, avx_vnni, avx512_vnni, amx) and prefill (auto, exact)",
         option.key, option.value);
   }
+  if (is_exact) *out_bound = std::min(*out_bound, Isa::kAvx512Vnni);
   return {};
 }
 

@@ -15,6 +15,12 @@ constexpr uint64_t kSerialBytes = 1 << 15;
 
 void Program::set_units(Job* job) const {
   const uint64_t panels = job->weight->matrix.num_panels;
+  if (job->tiles != nullptr) {
+    job->panels_per_unit = 2;
+    job->num_panel_units = parts_of(panels, job->panels_per_unit);
+    job->num_units = job->num_panel_units * parts_of(job->num_rows, kTileRowsPerUnit);
+    return;
+  }
   job->panels_per_unit = job->weight->dnn ? kDnnSlicePanels : job->num_rows <= 4 ? 1 : kPanelsPerUnit;
   job->num_panel_units = parts_of(panels, job->panels_per_unit);
   job->num_units = job->num_panel_units * parts_of(job->num_rows, kRowsPerUnit);
@@ -27,14 +33,22 @@ void Program::run_linear(const Stage& stage) {
   for (const Op& op : stage.ops) {
     if ((op.mask & active_mask_) == 0) continue;
     const sdk::Node& node = *op.node;
-    Job job{.weight = &model_.weight(node.inputs[1]), .first_row = at, .num_rows = rows};
+    Job job{.weight = &model_.weight(node.inputs[1])};
     if (node.has_input(2)) job.bias = model_.weight(node.inputs[2]).floats();
-    for (uint64_t r = 0; r < rows; ++r, ++at) {
-      sources_[at] = op.act != kNone ? static_cast<const void*>(act_row(op.act, r)) : row(node.inputs[0], op.domain, r);
-      targets_[at] = row(node.outputs[0], op.domain, r);
+    const bool tiled = op.act != kNone && plan_.acts[op.act].tiled;
+    for (const bool prompt : {true, false}) {  // without tiles all rows are of the second kind
+      job.first_row = at;
+      for (uint64_t r = 0; r < rows; ++r) {
+        if ((tiled && is_prompt(r)) != prompt) continue;
+        sources_[at] = op.act != kNone ? static_cast<const void*>(act_row(op.act, r)) : row(node.inputs[0], op.domain, r);
+        targets_[at++] = row(node.outputs[0], op.domain, r);
+      }
+      job.num_rows = at - job.first_row;
+      job.tiles = prompt ? placed<uint8_t>(plan_.acts[op.act].place) : nullptr;
+      if (job.num_rows == 0) continue;
+      set_units(&job);
+      jobs_[num_jobs++] = job;
     }
-    set_units(&job);
-    jobs_[num_jobs++] = job;
   }
   run_jobs(num_jobs);
 }
@@ -88,19 +102,27 @@ void Program::run_jobs(size_t num_jobs) {
     bytes += jobs_[i].weight->matrix.num_panels * jobs_[i].weight->matrix.panel_bytes * parts_of(jobs_[i].num_rows, 8);
   }
   const uint64_t grain = bytes < kSerialBytes ? units : std::max<uint64_t>(1, units / (host_.num_workers() * 8ull));
+  bool tiles = false;
+  for (size_t i = 0; i < num_jobs; ++i) tiles = tiles || jobs_[i].tiles != nullptr;
   host_.loop(units, grain, [&](uint64_t begin, uint64_t end, uint32_t worker) {
+    if (tiles) kernels_.tiles->begin();
     size_t j = 0;
     uint64_t skipped = 0;
     for (uint64_t u = begin; u < end; ++u) {
       while (u - skipped >= jobs_[j].num_units) skipped += jobs_[j++].num_units;
       run_unit(jobs_[j], u - skipped, worker);
     }
+    if (tiles) kernels_.tiles->end();
   });
 }
 
 void Program::run_unit(const Job& job, uint64_t unit, uint32_t worker) const {
   const uint64_t first_panel = unit % job.num_panel_units * job.panels_per_unit;
   const uint64_t end_panel = std::min<uint64_t>(first_panel + job.panels_per_unit, job.weight->matrix.num_panels);
+  if (job.tiles != nullptr) {
+    const uint64_t first = unit / job.num_panel_units * kTileRowsPerUnit;
+    return run_token_tiles(job, first_panel, end_panel, first, std::min(first + kTileRowsPerUnit, job.num_rows), worker);
+  }
   const uint64_t first_row = unit / job.num_panel_units * kRowsPerUnit,
                  end_row = std::min(first_row + kRowsPerUnit, job.num_rows);
   for (uint64_t r = first_row; r < end_row;) {
@@ -120,6 +142,33 @@ void Program::run_unit(const Job& job, uint64_t unit, uint32_t worker) const {
     while (tile > 0 && ((1u << tile) > left || !offered(tile))) --tile;
     run_tile(job, first_panel, end_panel, job.first_row + r, tile);
     r += 1u << tile;
+  }
+}
+
+// Rows [first_row, end_row) of the job, from a multiple of 16 on, with one or two panels.
+void Program::run_token_tiles(const Job& job, uint64_t first_panel, uint64_t end_panel, uint64_t first_row, uint64_t end_row,
+                              uint32_t worker) const {
+  const PackedWeight& w = job.weight->matrix;
+  const uint64_t tile_bytes = uint64_t{w.num_blocks()} * kTileBytes;
+  uint8_t* scratch = reinterpret_cast<uint8_t*>(worker_scratch_.data()) + worker * worker_bytes_;
+  auto* sums = reinterpret_cast<float*>(scratch + kTileScratchBytes);
+  const TileLinearArgs args{
+      {w.panel(job.matrix, static_cast<uint32_t>(first_panel)), w.panel(job.matrix, static_cast<uint32_t>(end_panel - 1))},
+      w.num_blocks(),
+      static_cast<uint32_t>(parts_of(end_row - first_row, kTileRows)),
+      job.tiles + first_row / kTileRows * tile_bytes,
+      tile_bytes,
+      scratch,
+      sums};
+  kernels_.tiles->linear[w.info->format](&args);
+  const uint64_t column = first_panel * kPanelRows, width = std::min<uint64_t>(end_panel * kPanelRows, w.num_rows) - column;
+  for (uint64_t r = first_row; r < end_row; ++r, sums += 2 * kPanelRows) {
+    float* y = targets_[job.first_row + r] + column;
+    if (job.bias != nullptr) {
+      kernels_.add(sums, job.bias + column, width, y);
+    } else {
+      std::memcpy(y, sums, width * sizeof(float));
+    }
   }
 }
 

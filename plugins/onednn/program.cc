@@ -23,7 +23,7 @@ Status Program::create(const gainz_bucket& bucket) {
                    kMaxPagesPerSequence);
   if (graph.has_kv() && (kv_ == nullptr || kv_->groups().size() != graph.groups.size()))
     return failure(GAINZ_STATUS_INVALID, "the graph has %zu page groups; no KV fits", graph.groups.size());
-  GAINZ_SDK_TRY(plan_.make(model_, bucket));
+  GAINZ_SDK_TRY(plan_.make(model_, bucket, kernels_.tiles != nullptr));
   GAINZ_SDK_TRY(arena_.allocate(host_.table(), plan_.arena_bytes, "a program's scratch"));
   rows_.resize(plan_.buffers.size());
   size_t most_jobs = 0;
@@ -36,7 +36,7 @@ Status Program::create(const gainz_bucket& bucket) {
       if (op.op == GAINZ_OP_EMBED)
         vocabulary_ = std::min<uint32_t>(vocabulary_, static_cast<uint32_t>(op.node->input(0).dims[1]));
       if (op.op == GAINZ_OP_MOE_ROUTE) worker_bytes_ = std::max(worker_bytes_, round_up(op.node->input(0).cols() * 4, 64));
-      if (op.op == GAINZ_OP_LINEAR) stage_rows += rows, ++stage_jobs;
+      if (op.op == GAINZ_OP_LINEAR) stage_rows += rows, stage_jobs += 2;  // prompt and generated rows apart
       if (op.op == GAINZ_OP_MOE_LINEAR) {
         const uint32_t experts = model_.weight(op.node->inputs[2]).matrix.num_matrices;
         stage_rows += rows * op.node->attr.moe_linear.num_chosen;
@@ -59,6 +59,12 @@ Status Program::create(const gainz_bucket& bucket) {
   sources_.resize(most_rows);
   targets_.resize(most_rows);
   unit_begin_.resize(bucket.max_sequences + 1ull);
+  if (kernels_.tiles != nullptr) {
+    tile_places_.resize(bucket.max_tokens);
+    const uint64_t sum_floats =
+        round_up(std::min<uint64_t>(bucket.max_tokens, kTileRowsPerUnit), 2 * kTileRows) * 2 * kPanelRows;
+    worker_bytes_ = std::max(worker_bytes_, kTileScratchBytes + sum_floats * sizeof(float));
+  }
   max_chunks_ =
       static_cast<uint32_t>(parts_of(static_cast<uint64_t>(bucket.max_pages_per_sequence) * kPageTokens, kAttentionChunk));
   GAINZ_SDK_TRY(
@@ -84,6 +90,7 @@ void Program::bind(const gainz_step& step) {
     rows_[value].stride = buffer.row_stride_bytes / 4;
   };
   for (size_t i = 0; i < graph.inputs.size(); ++i) use(graph.inputs[i], at_stride(step.inputs, step.buffer_stride, i));
+  place_phases();
   active_mask_ = kMaskAlways;
   for (size_t o = 0; o < graph.outputs.size(); ++o) {
     const gainz_buffer& buffer = at_stride(step.outputs, step.buffer_stride, o);
@@ -91,6 +98,15 @@ void Program::bind(const gainz_step& step) {
     active_mask_ |= 1ull << std::min<size_t>(o, 62);
     if (graph.values[graph.outputs[o]].kind == GAINZ_VALUE_NODE) use(graph.outputs[o], buffer);
   }
+}
+
+// Where each token lies in tiled acts: prompt tokens in their order from the first tile on, then the others, row by row.
+void Program::place_phases() {
+  num_prompt_ = 0;
+  if (kernels_.tiles == nullptr) return;
+  for (uint32_t t = 0; t < step_.num_tokens; ++t) num_prompt_ += is_prompt(t) ? 1 : 0;
+  uint32_t prompt = 0, other = static_cast<uint32_t>(round_up(num_prompt_, kTileRows));
+  for (uint32_t t = 0; t < step_.num_tokens; ++t) tile_places_[t] = is_prompt(t) ? prompt++ : other++;
 }
 
 // Outputs that are inputs of the graph, or that are listed twice: the last of the list was computed in place.

@@ -8,6 +8,8 @@
 
 namespace gainz::onednn {
 
+inline constexpr uint64_t kTileRowsPerUnit = 512;  // prompt tokens that share an expanded panel
+
 class Program {
  public:
   Program(const Host& host, const Kernels& kernels, const Model& model, Kv* kv)
@@ -31,6 +33,7 @@ class Program {
     uint32_t matrix = 0;
     const float* bias = nullptr;
     uint64_t first_row = 0, num_rows = 0;  // in sources_ and targets_
+    const uint8_t* tiles = nullptr;        // the token tiles of all its rows; NULL: sources_ holds them
     uint64_t panels_per_unit = 1, num_panel_units = 0, num_units = 0;
   };
 
@@ -42,6 +45,7 @@ class Program {
   Status check_buffer(const gainz_buffer& buffer, uint32_t value, uint32_t rows, bool optional) const;
 
   void bind(const gainz_step& step);
+  void place_phases();
   void copy_plain_outputs(const gainz_step& step) const;
   uint32_t num_rows(uint32_t domain) const { return domain == GAINZ_ROWS_OUTPUTS ? step_.num_output_rows : step_.num_tokens; }
   // Row `r` of an op of `domain`, as a row of something of `own` domain.
@@ -54,9 +58,15 @@ class Program {
   T* placed(const Place& p) const {
     return reinterpret_cast<T*>(arena_.data() + p.offset);
   }
+  bool is_prompt(uint64_t t) const { return step_.phases[t] == GAINZ_PHASE_PROMPT; }
   ActBlock* act_row(uint32_t act, uint64_t r) const {
+    const Act& a = plan_.acts[act];
+    return placed<ActBlock>(a.place) + (a.tiled ? tile_places_[r] : r) * (a.place.stride_bytes / sizeof(ActBlock));
+  }
+  // The tile that holds the prompt token t.
+  uint8_t* act_tile(uint32_t act, uint64_t t) const {
     const Place& p = plan_.acts[act].place;
-    return placed<ActBlock>(p) + r * (p.stride_bytes / sizeof(ActBlock));
+    return placed<uint8_t>(p) + tile_places_[t] / kTileRows * (kTileRows * p.stride_bytes);
   }
   const gainz_step_pages& pages(uint32_t group) const { return at_stride(step_.pages, step_.pages_stride, group); }
 
@@ -72,6 +82,8 @@ class Program {
   void run_moe(const Stage& stage);
   void run_jobs(size_t num_jobs);
   void run_unit(const Job& job, uint64_t unit, uint32_t worker) const;
+  void run_token_tiles(const Job& job, uint64_t first_panel, uint64_t end_panel, uint64_t first_row, uint64_t end_row,
+                       uint32_t worker) const;
   void run_tile(const Job& job, uint64_t first_panel, uint64_t end_panel, uint64_t first_row, uint32_t num_rows) const;
   void run_dnn_tile(const Job& job, uint64_t first_panel, uint64_t end_panel, uint64_t first_row, uint32_t num_rows,
                     uint32_t worker) const;
@@ -102,7 +114,9 @@ class Program {
   std::vector<const void*> sources_;  // rows of x: ActBlock or float
   std::vector<float*> targets_;
   std::vector<uint32_t> expert_fill_;
-  std::vector<uint64_t> unit_begin_;  // [max_sequences + 1]
+  std::vector<uint64_t> unit_begin_;   // [max_sequences + 1]
+  std::vector<uint32_t> tile_places_;  // [max_tokens], with tiles: see place_phases
+  uint32_t num_prompt_ = 0;            // tokens of this step that run on tiles
   gainz_step step_{};
   uint32_t next_slice_ = 0;
   mutable std::atomic<bool> dnn_failed_{false};

@@ -66,6 +66,9 @@ static void route(const Kernels& kernels, const gainz_moe_route_attr& a, const f
 
 void Program::row_op(const Op& op, uint64_t r, uint32_t worker) const {
   if (op.op == kOpRopeTable) return rope_table_row(op, r);
+  if (op.op == kOpQuantize && plan_.acts[op.act].tiled && is_prompt(r))
+    return kernels_.tiles->row(row(op.value, op.domain, r), plan_.buffers[op.value].stride_bytes / 4,
+                               tile_places_[r] % kTileRows, act_tile(op.act, r));
   if (op.op == kOpQuantize)
     return kernels_.quantize(row(op.value, op.domain, r), plan_.buffers[op.value].stride_bytes / 4, act_row(op.act, r));
   const sdk::Node& node = *op.node;

@@ -79,6 +79,28 @@ struct AttentionArgs {
   float m[kAttentionRows], l[kAttentionRows];            // out: largest score, sum of weights; l 0: the row saw nothing
 };
 
+// AMX, for prompt tokens. x is laid out in token tiles: [tile of 16 tokens][block][16 tokens][32 columns] bf16, so that a token
+// takes as many bytes as its ActBlocks.
+inline constexpr uint32_t kTileRows = 16;
+inline constexpr uint32_t kTileBytes = 1024;
+inline constexpr uint32_t kTileBlocks = 24;  // of a panel that are expanded at once: two panels of them stay in the L1 cache
+inline constexpr uint32_t kTileScratchBytes = 2 * kTileBlocks * kTileBytes;
+struct TileLinearArgs {
+  const uint8_t* panels[2];  // equal: there is one
+  uint32_t num_blocks;
+  uint32_t num_tiles;
+  const uint8_t* x;
+  uint64_t x_tile_bytes;  // from tile to tile
+  uint8_t* scratch;       // [kTileScratchBytes], 64-byte aligned, as x is
+  float* sums;            // out: [num_tiles rounded up to 2][16 tokens][32 outputs]
+};
+struct TileKernels {
+  void (*begin)();  // on each thread, before the others
+  void (*end)();    // on each thread, when it is done
+  void (*row)(const float* x, uint64_t num_columns, uint32_t row, uint8_t* tile);
+  void (*linear[kNumQuantFormats])(const TileLinearArgs* args);
+};
+
 struct Kernels {
   const char* isa;
   LinearFn linear[kNumQuantFormats][kNumTiles];  // NULL: not offered, use a smaller tile
@@ -102,6 +124,7 @@ struct Kernels {
   void (*attend)(AttentionArgs* args);
   // (o, m, l) becomes the fold of itself and a later chunk; both not empty.
   void (*attention_fold)(float* o, float* m, float* l, const float* o2, float m2, float l2, uint32_t dv);
+  const TileKernels* tiles;  // NULL: prompt tokens run on the kernels above
 };
 
 const Kernels* scalar_kernels();
@@ -109,6 +132,7 @@ const Kernels* scalar_kernels();
 const Kernels* avx2_kernels();
 const Kernels* avx_vnni_kernels();
 const Kernels* avx512_vnni_kernels();
+const Kernels* amx_kernels();
 #endif
 
 }  // namespace gainz::onednn

@@ -7,7 +7,7 @@
 namespace gainz::onednn {
 namespace {
 
-constexpr Kernels make_table(const char* isa) {
+constexpr Kernels make_table(const char* isa, const TileKernels* tiles = nullptr) {
   return Kernels{
       .isa = isa,
       .linear = {GAINZ_LINEAR(kP4S), GAINZ_LINEAR(kP4M), GAINZ_LINEAR(kP4K), GAINZ_LINEAR(kP8H), GAINZ_LINEAR(kP8F),
@@ -29,6 +29,7 @@ constexpr Kernels make_table(const char* isa) {
       .max = max_of,
       .attend = attend,
       .attention_fold = attention_fold,
+      .tiles = tiles,
   };
 }
 
