@@ -53,7 +53,7 @@ bool trial(double* out_block_ns) {
     for (uint32_t k = 0; k < kBlock; ++k) token[k] = static_cast<float>((k + 5 * t) % 9) - 4;
     tiles.row(token, kBlock, t, x);
   }
-  const TileLinearArgs args{{panel, panel}, 1, 1, x, kTileBytes, scratch, sums};
+  const TileLinearArgs args{{panel, panel}, 1, 1, x, kTileBytes, scratch, sums, 32 * sizeof(float)};
   tiles.begin();
   const auto begin = std::chrono::steady_clock::now();
   for (uint32_t i = 0; i < kRounds; ++i) tiles.linear[kP8H](&args);

@@ -10,6 +10,7 @@ namespace gainz::onednn {
 namespace {
 
 constexpr uint32_t kQueriesPerUnit = 32;
+constexpr uint32_t kTileQueriesPerUnit = 64;  // keys and values are brought to tiles once for each unit
 
 uint32_t group_of(const gainz_attention_attr& a) { return a.num_heads / a.num_kv_heads; }
 uint32_t first_seen(const gainz_attention_attr& a, uint32_t position) {
@@ -20,14 +21,15 @@ struct Unit {
   uint32_t sequence, kv_head, first_query, end_query;  // rows of T
 };
 
-Unit find_unit(const gainz_step& step, const gainz_attention_attr& a, const std::vector<uint64_t>& unit_begin, uint64_t unit) {
+Unit find_unit(const gainz_step& step, const gainz_attention_attr& a, const std::vector<uint64_t>& unit_begin, uint64_t unit,
+               uint32_t queries_per_unit) {
   const auto end = unit_begin.begin() + step.num_sequences + 1;
   const auto s = static_cast<uint32_t>(std::upper_bound(unit_begin.begin(), end, unit) - unit_begin.begin() - 1);
   const uint64_t inside = unit - unit_begin[s];
   const auto tile = static_cast<uint32_t>(inside / a.num_kv_heads);
-  const uint32_t first = step.query_offsets[s] + tile * kQueriesPerUnit;
+  const uint32_t first = step.query_offsets[s] + tile * queries_per_unit;
   return {s, static_cast<uint32_t>(inside % a.num_kv_heads), first,
-          std::min(first + kQueriesPerUnit, step.query_offsets[s + 1])};
+          std::min(first + queries_per_unit, step.query_offsets[s + 1])};
 }
 
 }  // namespace
@@ -36,7 +38,7 @@ uint64_t Program::count_attention_units(const gainz_attention_attr& a) {
   unit_begin_[0] = 0;
   for (uint32_t s = 0; s < step_.num_sequences; ++s)
     unit_begin_[s + 1] =
-        unit_begin_[s] + a.num_kv_heads * parts_of(step_.query_offsets[s + 1] - step_.query_offsets[s], kQueriesPerUnit);
+        unit_begin_[s] + a.num_kv_heads * parts_of(step_.query_offsets[s + 1] - step_.query_offsets[s], queries_per_unit());
   return unit_begin_[step_.num_sequences];
 }
 
@@ -57,12 +59,57 @@ AttentionArgs Program::attention_args(const gainz_attention_attr& a, uint32_t se
   return args;
 }
 
-// All queries of a unit, some rows (query, head) at a time; each row over its chunks in rising order.
-void Program::attention_unit(const Op& op, uint64_t index) const {
+uint32_t Program::queries_per_unit() const { return num_prompt_ > 0 ? kTileQueriesPerUnit : kQueriesPerUnit; }
+
+bool Program::has_tiled_attention(const gainz_attention_attr& a) const {
+  return kernels_.tiles != nullptr && a.k_head_dim % 32 == 0 && a.v_head_dim % 16 == 0;
+}
+
+// The queries of a unit, in runs of one phase.
+void Program::attention_unit(const Op& op, uint64_t index, uint32_t worker) const {
   const gainz_attention_attr& a = op.node->attr.attention;
-  const Unit unit = find_unit(step_, a, unit_begin_, index);
-  const uint32_t group = group_of(a), num_rows = (unit.end_query - unit.first_query) * group;
-  AttentionArgs args = attention_args(a, unit.sequence, unit.kv_head);
+  const Unit unit = find_unit(step_, a, unit_begin_, index, queries_per_unit());
+  const bool tiled = num_prompt_ > 0 && has_tiled_attention(a);
+  for (uint32_t first = unit.first_query, end = first; first < unit.end_query; first = end) {
+    const bool prompt = tiled && is_prompt(first);
+    while (end < unit.end_query && (tiled && is_prompt(end)) == prompt) ++end;
+    if (prompt) {
+      attend_tiles(op, unit.sequence, unit.kv_head, first, end, worker);
+    } else {
+      attend_queries(op, unit.sequence, unit.kv_head, first, end);
+    }
+  }
+}
+
+void Program::attend_tiles(const Op& op, uint32_t sequence, uint32_t kv_head, uint32_t first_query, uint32_t end_query,
+                           uint32_t worker) const {
+  const gainz_attention_attr& a = op.node->attr.attention;
+  const uint32_t group = group_of(a), num_rows = (end_query - first_query) * group;
+  const float* q[kTileAttentionRows];
+  float* out[kTileAttentionRows];
+  uint32_t first[kTileAttentionRows], last[kTileAttentionRows];
+  TileAttentionArgs args{.pages = attention_args(a, sequence, kv_head), .q = q, .first = first, .last = last, .out = out};
+  args.scratch = reinterpret_cast<uint8_t*>(worker_scratch_.data()) + worker * worker_bytes_;
+  for (uint32_t r0 = 0; r0 < num_rows; r0 += kTileAttentionRows) {
+    args.num_rows = std::min(kTileAttentionRows, num_rows - r0);
+    for (uint32_t i = 0; i < args.num_rows; ++i) {
+      const uint32_t t = first_query + (r0 + i) / group, head = kv_head * group + (r0 + i) % group;
+      const auto position = static_cast<uint32_t>(step_.positions[t]);
+      q[i] = row(op.node->inputs[0], op.domain, t) + head * a.k_head_dim;
+      out[i] = row(op.node->outputs[0], op.domain, t) + head * a.v_head_dim;
+      first[i] = first_seen(a, position);
+      last[i] = position + 1;
+    }
+    kernels_.tiles->attend(&args);
+  }
+}
+
+// Some rows (query, head) at a time; each row over its chunks in rising order.
+void Program::attend_queries(const Op& op, uint32_t sequence, uint32_t kv_head, uint32_t first_query,
+                             uint32_t end_query) const {
+  const gainz_attention_attr& a = op.node->attr.attention;
+  const uint32_t group = group_of(a), num_rows = (end_query - first_query) * group;
+  AttentionArgs args = attention_args(a, sequence, kv_head);
   alignas(64) float part[kAttentionRows][kMaxPartColumns];
   for (uint32_t r0 = 0; r0 < num_rows; r0 += kAttentionRows) {
     args.num_rows = std::min(kAttentionRows, num_rows - r0);
@@ -70,7 +117,7 @@ void Program::attention_unit(const Op& op, uint64_t index) const {
     float m[kAttentionRows], l[kAttentionRows] = {};
     uint32_t first = UINT32_MAX, last = 0;
     for (uint32_t i = 0; i < args.num_rows; ++i) {
-      const uint32_t t = unit.first_query + (r0 + i) / group, head = unit.kv_head * group + (r0 + i) % group;
+      const uint32_t t = first_query + (r0 + i) / group, head = kv_head * group + (r0 + i) % group;
       const auto position = static_cast<uint32_t>(step_.positions[t]);
       args.q[i] = row(op.node->inputs[0], op.domain, t) + head * a.k_head_dim;
       out[i] = row(op.node->outputs[0], op.domain, t) + head * a.v_head_dim;
@@ -101,7 +148,7 @@ void Program::attention_unit(const Op& op, uint64_t index) const {
 // One chunk of a unit of one query. A head's result: o[dv rounded to 16], m, l.
 void Program::attention_part(const Op& op, uint64_t index, uint32_t chunk) const {
   const gainz_attention_attr& a = op.node->attr.attention;
-  const Unit unit = find_unit(step_, a, unit_begin_, index);
+  const Unit unit = find_unit(step_, a, unit_begin_, index, queries_per_unit());
   const uint32_t group = group_of(a), position = static_cast<uint32_t>(step_.positions[unit.first_query]);
   const uint64_t head_floats = round_up(a.v_head_dim, 16) + 16;
   auto* results = reinterpret_cast<float*>(part_scratch_.data()) + (index * max_chunks_ + chunk) * part_floats_;
@@ -134,7 +181,7 @@ void Program::fold_parts(const Op& op, uint64_t num_units, uint32_t num_chunks) 
   const uint32_t group = group_of(a);
   const uint64_t head_floats = round_up(a.v_head_dim, 16) + 16;
   for (uint64_t index = 0; index < num_units; ++index) {
-    const Unit unit = find_unit(step_, a, unit_begin_, index);
+    const Unit unit = find_unit(step_, a, unit_begin_, index, queries_per_unit());
     for (uint32_t h = 0; h < group; ++h) {
       float* out = row(op.node->outputs[0], op.domain, unit.first_query) + (unit.kv_head * group + h) * a.v_head_dim;
       float m = 0, l = 0;
@@ -166,6 +213,8 @@ void Program::run_attention(const Stage& stage) {
     longest = std::max(longest, step_.context_lengths[s]);
     single = single && step_.query_offsets[s + 1] - step_.query_offsets[s] <= 1;
   }
+  const bool tiled = num_prompt_ > 0 && has_tiled_attention(a);
+  single = single && !tiled;
   const auto chunks = static_cast<uint32_t>(parts_of(longest, kAttentionChunk));
   if (single && units <= max_parts_ && chunks > 1 && host_.num_workers() > 1) {
     host_.loop(units * chunks, 1, [&](uint64_t begin, uint64_t end, uint32_t) {
@@ -173,8 +222,10 @@ void Program::run_attention(const Stage& stage) {
     });
     return fold_parts(op, units, chunks);
   }
-  host_.loop(units, 1, [&](uint64_t begin, uint64_t end, uint32_t) {
-    for (uint64_t i = begin; i < end; ++i) attention_unit(op, i);
+  host_.loop(units, 1, [&](uint64_t begin, uint64_t end, uint32_t worker) {
+    if (tiled) kernels_.tiles->begin();
+    for (uint64_t i = begin; i < end; ++i) attention_unit(op, i, worker);
+    if (tiled) kernels_.tiles->end();
   });
 }
 

@@ -44,6 +44,7 @@ void Program::run_linear(const Stage& stage) {
         targets_[at++] = row(node.outputs[0], op.domain, r);
       }
       job.num_rows = at - job.first_row;
+      job.target_stride = rows_[node.outputs[0]].stride;
       job.tiles = prompt ? placed<uint8_t>(plan_.acts[op.act].place) : nullptr;
       if (job.num_rows == 0) continue;
       set_units(&job);
@@ -152,22 +153,37 @@ void Program::run_token_tiles(const Job& job, uint64_t first_panel, uint64_t end
   const uint64_t tile_bytes = uint64_t{w.num_blocks()} * kTileBytes;
   uint8_t* scratch = reinterpret_cast<uint8_t*>(worker_scratch_.data()) + worker * worker_bytes_;
   auto* sums = reinterpret_cast<float*>(scratch + kTileScratchBytes);
-  const TileLinearArgs args{
-      {w.panel(job.matrix, static_cast<uint32_t>(first_panel)), w.panel(job.matrix, static_cast<uint32_t>(end_panel - 1))},
-      w.num_blocks(),
-      static_cast<uint32_t>(parts_of(end_row - first_row, kTileRows)),
-      job.tiles + first_row / kTileRows * tile_bytes,
-      tile_bytes,
-      scratch,
-      sums};
-  kernels_.tiles->linear[w.info->format](&args);
+  TileLinearArgs args{};
+  args.panels[0] = w.panel(job.matrix, static_cast<uint32_t>(first_panel));
+  args.panels[1] = w.panel(job.matrix, static_cast<uint32_t>(end_panel - 1));
+  args.num_blocks = w.num_blocks();
+  args.x_tile_bytes = tile_bytes;
+  args.scratch = scratch;
   const uint64_t column = first_panel * kPanelRows, width = std::min<uint64_t>(end_panel * kPanelRows, w.num_rows) - column;
-  for (uint64_t r = first_row; r < end_row; ++r, sums += 2 * kPanelRows) {
-    float* y = targets_[job.first_row + r] + column;
+  uint64_t r = first_row;
+  // Whole pairs of tiles whose tokens follow each other go where they belong; the rest by way of the scratch.
+  const uint64_t whole = (end_row - r) / (2 * kTileRows) * (2 * kTileRows);
+  float* const* targets = &targets_[job.first_row];
+  if (whole != 0 && job.bias == nullptr && width == 2 * kPanelRows &&
+      targets[r + whole - 1] == targets[r] + (whole - 1) * job.target_stride) {
+    args.x = job.tiles + r / kTileRows * tile_bytes;
+    args.num_tiles = static_cast<uint32_t>(whole / kTileRows);
+    args.sums = targets[r] + column;
+    args.sum_stride = static_cast<int64_t>(job.target_stride * sizeof(float));
+    kernels_.tiles->linear[w.info->format](&args);
+    r += whole;
+  }
+  if (r == end_row) return;
+  args.x = job.tiles + r / kTileRows * tile_bytes;
+  args.num_tiles = static_cast<uint32_t>(parts_of(end_row - r, kTileRows));
+  args.sums = sums;
+  args.sum_stride = 2 * kPanelRows * sizeof(float);
+  kernels_.tiles->linear[w.info->format](&args);
+  for (; r < end_row; ++r, sums += 2 * kPanelRows) {
     if (job.bias != nullptr) {
-      kernels_.add(sums, job.bias + column, width, y);
+      kernels_.add(sums, job.bias + column, width, targets[r] + column);
     } else {
-      std::memcpy(y, sums, width * sizeof(float));
+      std::memcpy(targets[r] + column, sums, width * sizeof(float));
     }
   }
 }

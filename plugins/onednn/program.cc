@@ -45,6 +45,8 @@ Status Program::create(const gainz_bucket& bucket) {
       }
       if (op.op == GAINZ_OP_ATTENTION) {
         const gainz_attention_attr& a = op.node->attr.attention;
+        if (has_tiled_attention(a))
+          worker_bytes_ = std::max(worker_bytes_, round_up(tile_attention_bytes(a.k_head_dim, a.v_head_dim), 64));
         part_floats_ = std::max<uint64_t>(
             part_floats_, static_cast<uint64_t>(a.num_heads / a.num_kv_heads) * (round_up(a.v_head_dim, 16) + 16));
         max_parts_ =

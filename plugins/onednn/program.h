@@ -34,6 +34,7 @@ class Program {
     const float* bias = nullptr;
     uint64_t first_row = 0, num_rows = 0;  // in sources_ and targets_
     const uint8_t* tiles = nullptr;        // the token tiles of all its rows; NULL: sources_ holds them
+    uint64_t target_stride = 0;            // with tiles: floats from a token's target to the next token's
     uint64_t panels_per_unit = 1, num_panel_units = 0, num_units = 0;
   };
 
@@ -93,7 +94,12 @@ class Program {
   void run_attention(const Stage& stage);
   uint64_t count_attention_units(const gainz_attention_attr& a);
   AttentionArgs attention_args(const gainz_attention_attr& a, uint32_t sequence, uint32_t kv_head) const;
-  void attention_unit(const Op& op, uint64_t unit) const;
+  uint32_t queries_per_unit() const;
+  bool has_tiled_attention(const gainz_attention_attr& a) const;
+  void attention_unit(const Op& op, uint64_t unit, uint32_t worker) const;
+  void attend_tiles(const Op& op, uint32_t sequence, uint32_t kv_head, uint32_t first_query, uint32_t end_query,
+                    uint32_t worker) const;
+  void attend_queries(const Op& op, uint32_t sequence, uint32_t kv_head, uint32_t first_query, uint32_t end_query) const;
   void attention_part(const Op& op, uint64_t unit, uint32_t chunk) const;
   void fold_parts(const Op& op, uint64_t num_units, uint32_t num_chunks) const;
 

@@ -3,7 +3,7 @@
 
 #include "kernels/linear_zmm.h"
 
-#include "kernels/linear_amx.h"
+#include "kernels/attention_amx.h"
 
 #define GAINZ_DENSE GAINZ_DENSE_8
 #include "kernels/table.h"

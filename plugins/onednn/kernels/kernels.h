@@ -92,13 +92,29 @@ struct TileLinearArgs {
   const uint8_t* x;
   uint64_t x_tile_bytes;  // from tile to tile
   uint8_t* scratch;       // [kTileScratchBytes], 64-byte aligned, as x is
-  float* sums;            // out: [num_tiles rounded up to 2][16 tokens][32 outputs]
+  float* sums;            // out: [num_tiles rounded up to 2][16 tokens], 32 outputs each
+  int64_t sum_stride;     // bytes from token to token
 };
+// Any prompt rows of one KV head, over all their positions. dk is a multiple of 32 and dv of 16.
+inline constexpr uint32_t kTileAttentionRows = 256;
+struct TileAttentionArgs {
+  AttentionArgs pages;  // k to softcap of it
+  uint32_t num_rows;    // at most kTileAttentionRows
+  const float* const* q;
+  const uint32_t *first, *last;  // as in AttentionArgs
+  float* const* out;             // the finished row [dv]
+  uint8_t* scratch;              // [tile_attention_bytes], 64-byte aligned
+};
+constexpr uint64_t tile_attention_bytes(uint64_t dk, uint64_t dv) {
+  return kTileAttentionRows * dk * 2 + kAttentionChunk * (dk + dv + kTileRows) * 2 +
+         (kTileRows * (kAttentionChunk + 16 + dv) + 2 * kTileAttentionRows) * sizeof(float);
+}
 struct TileKernels {
   void (*begin)();  // on each thread, before the others
   void (*end)();    // on each thread, when it is done
   void (*row)(const float* x, uint64_t num_columns, uint32_t row, uint8_t* tile);
   void (*linear[kNumQuantFormats])(const TileLinearArgs* args);
+  void (*attend)(const TileAttentionArgs* args);
 };
 
 struct Kernels {

@@ -72,13 +72,13 @@ void expand_panel(const uint8_t* panel, uint32_t num_blocks, uint32_t first, uin
 
 // Two panels' tiles against two token tiles; b0 and b1 go from block to block by kTileBytes, so do a0 and a1.
 inline void multiply(const uint8_t* a0, const uint8_t* a1, const uint8_t* b0, const uint8_t* b1, uint32_t num_blocks,
-                     bool continues, float* sums) {
-  constexpr int kSumBytes = 2 * kPanelRows * sizeof(float);  // of a row
+                     bool continues, float* sums, int64_t stride) {
+  float* sums1 = sums + 16 * stride / static_cast<int64_t>(sizeof(float));
   if (continues) {
-    _tile_loadd(0, sums, kSumBytes);
-    _tile_loadd(1, sums + 16, kSumBytes);
-    _tile_loadd(2, sums + 16 * 32, kSumBytes);
-    _tile_loadd(3, sums + 16 * 32 + 16, kSumBytes);
+    _tile_loadd(0, sums, stride);
+    _tile_loadd(1, sums + 16, stride);
+    _tile_loadd(2, sums1, stride);
+    _tile_loadd(3, sums1 + 16, stride);
   } else {
     _tile_zero(0);
     _tile_zero(1);
@@ -95,10 +95,10 @@ inline void multiply(const uint8_t* a0, const uint8_t* a1, const uint8_t* b0, co
     _tile_dpbf16ps(2, 5, 6);
     _tile_dpbf16ps(3, 5, 7);
   }
-  _tile_stored(0, sums, kSumBytes);
-  _tile_stored(1, sums + 16, kSumBytes);
-  _tile_stored(2, sums + 16 * 32, kSumBytes);
-  _tile_stored(3, sums + 16 * 32 + 16, kSumBytes);
+  _tile_stored(0, sums, stride);
+  _tile_stored(1, sums + 16, stride);
+  _tile_stored(2, sums1, stride);
+  _tile_stored(3, sums1 + 16, stride);
 }
 
 template <uint32_t Fmt>
@@ -113,7 +113,8 @@ void tile_linear(const TileLinearArgs* args) {
     for (uint32_t t = 0; t < a.num_tiles; t += 2) {
       const uint8_t* a0 = a.x + t * a.x_tile_bytes + first * kTileBytes;
       const uint8_t* a1 = t + 1 < a.num_tiles ? a0 + a.x_tile_bytes : a0;  // an odd one is done twice
-      multiply(a0, a1, b0, b1, last - first, first != 0, a.sums + t * 16 * 32);
+      multiply(a0, a1, b0, b1, last - first, first != 0, a.sums + t * 16 * (a.sum_stride / static_cast<int64_t>(sizeof(float))),
+               a.sum_stride);
     }
   }
 }
@@ -125,14 +126,6 @@ void row_to_tile(const float* x, uint64_t num_columns, uint32_t row, uint8_t* ti
     _mm512_store_si512(tile + k / kBlock * kTileBytes + 64 * row, both);
   }
 }
-
-constexpr TileKernels kTileKernels = {
-    .begin = tiles_begin,
-    .end = tiles_end,
-    .row = row_to_tile,
-    .linear = {tile_linear<kP4S>, tile_linear<kP4M>, tile_linear<kP4K>, tile_linear<kP8H>, tile_linear<kP8F>,
-               tile_linear<kP8FM>, tile_linear<kP8G>, tile_linear<kP8GM>},
-};
 
 }  // namespace
 }  // namespace gainz::onednn
