@@ -62,7 +62,7 @@ AttentionArgs Program::attention_args(const gainz_attention_attr& a, uint32_t se
 uint32_t Program::queries_per_unit() const { return num_prompt_ > 0 ? kTileQueriesPerUnit : kQueriesPerUnit; }
 
 bool Program::has_tiled_attention(const gainz_attention_attr& a) const {
-  return kernels_.tiles != nullptr && a.k_head_dim % 32 == 0 && a.v_head_dim % 16 == 0;
+  return plan_.uses_tiles && a.k_head_dim % 32 == 0 && a.v_head_dim % 16 == 0;
 }
 
 // The queries of a unit, in runs of one phase.

@@ -194,6 +194,7 @@ class Planner {
     for (Act& act : plan_.acts) act.tiled = has_tiles_ && act.domain == GAINZ_ROWS_TOKENS;
     for (const Item& item : items_)
       if (item.op.op == GAINZ_OP_MOE_LINEAR && item.op.act != kNone) plan_.acts[item.op.act].tiled = false;
+    for (const Act& act : plan_.acts) plan_.uses_tiles = plan_.uses_tiles || act.tiled;
   }
 
   // A write and the attentions of its layer keep the graph's order.

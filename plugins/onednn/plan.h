@@ -73,6 +73,7 @@ struct Plan {
   std::vector<Act> acts;
   std::vector<RopeTable> ropes;
   uint64_t arena_bytes = 0;
+  bool uses_tiles = false;  // an act is tiled: prompt tokens attend on tiles too; where no weight is quantized all stays in f32
 
   // `has_tiles`: prompt tokens run on tiles where they can.
   Status make(const Model& model, const gainz_bucket& bucket, bool has_tiles);

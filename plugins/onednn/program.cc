@@ -61,7 +61,7 @@ Status Program::create(const gainz_bucket& bucket) {
   sources_.resize(most_rows);
   targets_.resize(most_rows);
   unit_begin_.resize(bucket.max_sequences + 1ull);
-  if (kernels_.tiles != nullptr) {
+  if (plan_.uses_tiles) {
     tile_places_.resize(bucket.max_tokens);
     const uint64_t sum_floats =
         round_up(std::min<uint64_t>(bucket.max_tokens, kTileRowsPerUnit), 2 * kTileRows) * 2 * kPanelRows;
@@ -105,7 +105,7 @@ void Program::bind(const gainz_step& step) {
 // Where each token lies in tiled acts: prompt tokens in their order from the first tile on, then the others, row by row.
 void Program::place_phases() {
   num_prompt_ = 0;
-  if (kernels_.tiles == nullptr) return;
+  if (!plan_.uses_tiles) return;
   for (uint32_t t = 0; t < step_.num_tokens; ++t) num_prompt_ += is_prompt(t) ? 1 : 0;
   uint32_t prompt = 0, other = static_cast<uint32_t>(round_up(num_prompt_, kTileRows));
   for (uint32_t t = 0; t < step_.num_tokens; ++t) tile_places_[t] = is_prompt(t) ? prompt++ : other++;

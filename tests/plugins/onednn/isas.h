@@ -13,7 +13,7 @@ namespace gainz::test {
 // By asking the plugin: a device opened with a bound below says what it took.
 inline std::vector<std::string> isas_of(const Plugin& plugin) {
   std::vector<std::string> isas;
-  for (const std::string isa : {"scalar", "avx2", "avx_vnni", "avx512_vnni"}) {
+  for (const std::string isa : {"scalar", "avx2", "avx_vnni", "avx512_vnni", "amx"}) {
     Device device(plugin, {{"isa", isa}});
     gainz_device_desc desc{};
     desc.struct_size = sizeof desc;

@@ -20,7 +20,7 @@ using gainz::test::TestHost;
 
 inline std::vector<const Kernels*> tables() {
   std::vector<const Kernels*> found;
-  for (const Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni}) {
+  for (const Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni, Isa::kAmx}) {
     if (supports(isa)) {
       found.push_back(kernels_of(isa));
     } else {

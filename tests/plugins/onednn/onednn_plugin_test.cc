@@ -45,7 +45,8 @@ TEST_F(OnednnPlugin, SaysWhatItIs) {
   ASSERT_EQ(plugin_.table().device_list(host_.get(), &desc, sizeof desc, 1, &count, nullptr), GAINZ_STATUS_OK);
   EXPECT_EQ(count, 1u);
   EXPECT_EQ(desc.kind, GAINZ_DEVICE_CPU);
-  EXPECT_EQ(desc.flags, GAINZ_DEVICE_SHARES_MEMORY);
+  const bool has_tiles = std::string_view(desc.isa) == "amx";
+  EXPECT_EQ(desc.flags, GAINZ_DEVICE_SHARES_MEMORY | (has_tiles ? GAINZ_DEVICE_PHASES_DIFFER : 0u));
   EXPECT_GT(desc.memory_bytes, desc.free_bytes);
   EXPECT_THAT(desc.identity, ::testing::StartsWith("onednn-0.1.0-"));
   EXPECT_THAT(desc.identity, ::testing::HasSubstr(desc.isa));
@@ -55,7 +56,12 @@ TEST_F(OnednnPlugin, RefusesUnknownOptionsAndLowersTheInstructionSet) {
   for (const auto& [key, value] :
        std::vector<std::pair<std::string, std::string>>{{"isa", "avx1024"}, {"prefill", "fast"}, {"threads", "2"}})
     EXPECT_THROW(Device(plugin_, {{key, value}}), std::runtime_error) << key;
-  for (const char* value : {"auto", "exact"}) Device(plugin_, {{"prefill", value}});
+  Device(plugin_, {{"prefill", "auto"}});
+  Device exact(plugin_, {{"prefill", "exact"}});  // prompt tokens on the kernels of the others
+  gainz_device_desc exact_desc{};
+  exact_desc.struct_size = sizeof exact_desc;
+  ASSERT_EQ(exact->describe(exact.get(), &exact_desc, nullptr), GAINZ_STATUS_OK);
+  EXPECT_EQ(exact_desc.flags, GAINZ_DEVICE_SHARES_MEMORY);
   Device device(plugin_, {{"isa", "scalar"}});
   gainz_device_desc desc{};
   desc.struct_size = sizeof desc;
