@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -189,9 +190,11 @@ asio::awaitable<Connection::Read> Connection::read_head() {
 
 asio::awaitable<Connection::Read> Connection::read_body() {
   set_phase(Phase::body);
+  Clock::time_point last_news = since_;
   for (;;) {
     const RequestReader::Step step = read_some();
     const size_t num_bytes = reader_->request().body.size();
+    if (num_bytes > num_body_bytes_) last_news = Clock::now();
     state_->num_body_bytes += num_bytes - num_body_bytes_;
     num_body_bytes_ = num_bytes;
     if (step == RequestReader::Step::done) co_return Read::ok;
@@ -205,10 +208,11 @@ asio::awaitable<Connection::Read> Connection::read_body() {
       co_return Read::refused;
     }
     const auto time = limits_.body_time + std::chrono::milliseconds(num_bytes * 1000 / limits_.body_rate);
-    const auto deadline = since_ + time;
+    // Who sent much at once may not rest on it: what came is held in memory.
+    const auto deadline = std::min(since_ + time, last_news + limits_.body_time);
     const bool has_news = co_await inbox_.wait(deadline);
     if (has_news) continue;
-    refusal_ = timed_out("request's body", time);
+    refusal_ = timed_out("request's body", std::chrono::duration_cast<std::chrono::milliseconds>(deadline - since_));
     co_return Read::refused;
   }
 }

@@ -18,7 +18,7 @@ struct HttpLimits {
 
   std::chrono::milliseconds tls_handshake{10'000};  // whole; beyond: closed
   std::chrono::milliseconds header_time{10'000};    // first to last byte of a header; beyond: 408
-  std::chrono::milliseconds body_time{30'000};      // whole body, plus its bytes / body_rate; beyond: 408
+  std::chrono::milliseconds body_time{30'000};      // whole body, plus its bytes / body_rate, and each wait; beyond: 408
   std::chrono::milliseconds idle_time{75'000};      // between two requests; beyond: closed
   std::chrono::milliseconds write_time{
       30'000};  // until a piece of an answer has left, plus its bytes / write_rate; beyond: closed

@@ -136,6 +136,17 @@ TEST(HttpBody, a_body_must_come_at_a_rate) {
   sender.join();
 }
 
+TEST(HttpBody, a_body_that_stalls_is_dropped_however_much_came_before) {
+  host::HttpLimits limits = small_limits();
+  limits.body_rate = 1000;
+  WireServer server({.limits = limits});
+  RawClient client(server.port());
+  const auto begin = std::chrono::steady_clock::now();
+  client.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 60000\r\n\r\n" + std::string(50'000, 'a'));  // good for 50 s
+  EXPECT_EQ(client.receive().status, 408);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 3s);
+}
+
 TEST(HttpBody, all_bodies_together_are_bounded) {
   host::HttpLimits limits = small_limits();
   limits.all_body_bytes = 150'000;
