@@ -95,6 +95,10 @@ class Ollama(served.ServedTest):
         shown = self.server.post("/api/show", {"model": "tiny"}).json
         self.assertEqual(shown["model_info"]["general.architecture"], "llama")
         self.assertIn("im_start", shown["template"])
+        self.assertEqual((shown["details"]["family"], shown["details"]["quantization_level"]), ("llama", "Q8_0"))
+        self.server.post("/models/unload", {"model": "tiny"})
+        self.assertEqual(self.server.post("/api/show", {"model": "tiny"}).json["details"], shown["details"], "read from the file")
+        self.server.post("/models/load", {"model": "tiny"})
         self.assertNotIn("thinking", shown["capabilities"])
         self.assertTrue(self.server.get("/api/version").json["version"])
         self.assertEqual(self.server.ask("HEAD", "/").status, 200)

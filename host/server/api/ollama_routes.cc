@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <boost/json.hpp>
+#include <map>
 
 #include "base/text.h"
 #include "server/api/body.h"
@@ -37,17 +38,61 @@ std::string parameter_size(uint64_t count) {
   return fmt::format("{:.0f}M", static_cast<double>(count) / 1e6);
 }
 
+struct FileDetails {  // what only the opened file tells
+  std::string family, quantization;
+  uint64_t num_parameters = 0;
+};
+
 // Of a model that is not loaded, family and size are not known without opening its file.
-json::object details_of(const ModelState& state) {
-  const std::string family = state.model ? valid_utf8(state.model->info().architecture) : "";
+json::object details_of(const ModelState& state, FileDetails file = {}) {
+  if (state.model) {
+    file.family = valid_utf8(state.model->info().architecture);
+    file.num_parameters = state.model->info().num_parameters;
+  }
   json::array families;
-  if (!family.empty()) families.push_back(json::string(family));
+  if (!file.family.empty()) families.push_back(json::string(file.family));
   return {{"parent_model", ""},
           {"format", "gguf"},
-          {"family", family},
+          {"family", file.family},
           {"families", std::move(families)},
-          {"parameter_size", state.model ? parameter_size(state.model->info().num_parameters) : ""},
-          {"quantization_level", ""}};
+          {"parameter_size", file.num_parameters > 0 ? parameter_size(file.num_parameters) : ""},
+          {"quantization_level", file.quantization}};
+}
+
+// general.file_type by the GGUF specification; "": not in it.
+std::string_view name_of_file_type(int64_t number) {
+  static constexpr std::string_view kNames[] = {"F32",    "F16",    "Q4_0",   "Q4_1",   "",       "",       "",
+                                                "Q8_0",   "Q5_0",   "Q5_1",   "Q2_K",   "Q3_K_S", "Q3_K_M", "Q3_K_L",
+                                                "Q4_K_S", "Q4_K_M", "Q5_K_S", "Q5_K_M", "Q6_K"};
+  return number >= 0 && number < static_cast<int64_t>(std::size(kNames)) ? kNames[number] : "";
+}
+
+// `file` as gainz_inspect describes it. The quantization is what the file says, else the type that most of its bytes have.
+FileDetails details_in(const json::object& file) {
+  FileDetails out;
+  if (const json::value* family = file.if_contains("architecture"); family != nullptr && family->is_string())
+    out.family = family->get_string();
+  const json::value* tensors = file.if_contains("tensors");
+  if (tensors == nullptr || !tensors->is_array()) return out;
+  std::map<std::string, uint64_t> bytes;
+  for (const json::value& tensor : tensors->get_array()) {
+    uint64_t count = 1;
+    for (const json::value& dim : tensor.at("dims").as_array()) count *= dim.to_number<uint64_t>();
+    out.num_parameters += count;
+    bytes[std::string(tensor.at("type").as_string())] += tensor.at("bytes").to_number<uint64_t>();
+  }
+  const json::value* metadata = file.if_contains("metadata");
+  const json::value* number =
+      metadata != nullptr && metadata->is_object() ? metadata->get_object().if_contains("general.file_type") : nullptr;
+  if (number != nullptr && number->is_int64()) out.quantization = name_of_file_type(number->get_int64());
+  if (!out.quantization.empty()) return out;
+  uint64_t most = 0;
+  for (const auto& [type, num_bytes] : bytes) {
+    if (num_bytes <= most) continue;
+    most = num_bytes;
+    out.quantization = type;
+  }
+  return out;
 }
 
 asio::awaitable<void> tags(ServerContext& server, Exchange& exchange) {
@@ -121,7 +166,7 @@ asio::awaitable<void> show(ServerContext& server, Exchange& exchange) {
     HttpResponse response = json_response(json::object{{"modelfile", ""},
                                                        {"parameters", ""},
                                                        {"template", std::move(chat_template)},
-                                                       {"details", details_of(state)},
+                                                       {"details", details_of(state, details_in(*file))},
                                                        {"model_info", std::move(metadata)},
                                                        {"capabilities", std::move(capabilities)},
                                                        {"modified_at", rfc3339(file_state(state.path).modified)}});
