@@ -103,18 +103,25 @@ class Clients(served.ServedTest):
             whole = client.chat(model="tiny", messages=messages, options=options)
             pieces = [part.message.content for part in client.chat(model="tiny", messages=messages, options=options, stream=True)]
             text = client.generate(model="tiny", prompt="The capital of France is", raw=True, options=options)
-            vectors = client.embed(model="tiny", input=["a", "b"]).embeddings
-            try:
-                client.chat(model="none", messages=messages)
-                status = 200
-            except ollama.ResponseError as error:
-                status = error.status_code
-            print(json.dumps({"whole": whole.message.content, "stream": "".join(pieces), "done": whole.done_reason, "count": whole.eval_count, "text": text.response,
+            vectors = client.embed(model="tiny", input=["a", "word " * 20000], truncate=True, options={"num_ctx": 64, "temperature": None}, keep_alive="1h30m").embeddings
+            typed = client.chat(model="tiny:latest", messages=[ollama.Message(role="user", content=messages[0]["content"])], options=ollama.Options(**options, num_ctx=256), think=False)
+            loaded = client.generate(model="tiny", keep_alive=-1).done_reason
+            status = []
+            for make in (lambda: client.chat(model="none", messages=messages), lambda: client.chat(model="tiny", messages=messages, think=True), lambda: client.pull("tiny"),
+                         lambda: client.chat(model="tiny", messages=messages, format="json"), lambda: client.delete("tiny"), lambda: client.generate(model="tiny", prompt="x", suffix="y"),
+                         lambda: ollama.Client(host=os.environ["URL"]).list()):
+                try:
+                    make()
+                    status.append(200)
+                except ollama.ResponseError as error:
+                    status.append(error.status_code)
+            print(json.dumps({"whole": whole.message.content, "stream": "".join(pieces), "typed": typed.message.content, "loaded": loaded, "done": whole.done_reason, "count": whole.eval_count, "text": text.response,
                 "vectors": len(vectors), "list": [model.model for model in client.list().models], "ps": [model.model for model in client.ps().models],
                 "show": client.show("tiny").details.format, "status": status}))
         """)
-        self.assertEqual(told["stream"], told["whole"])
-        self.assertEqual((told["list"], told["ps"], told["show"], told["vectors"], told["status"]), (["tiny"], ["tiny"], "gguf", 2, 404))
+        self.assertEqual((told["stream"], told["typed"]), (told["whole"], told["whole"]))
+        self.assertEqual((told["list"], told["ps"], told["show"], told["vectors"], told["loaded"]), (["tiny"], ["tiny"], "gguf", 2, "load"))
+        self.assertEqual(told["status"], [404, 400, 400, 400, 400, 400, 401])
         self.assertIn(told["done"], ("stop", "length"))
         if self.is_real:
             self.assertIn("Paris", told["text"])
