@@ -9,7 +9,7 @@ namespace gainz::onednn {
 
 namespace {
 constexpr uint64_t kRowsPerUnit = 64;
-constexpr uint64_t kPanelsPerUnit = 4;  // visited per token tile: contiguous output
+constexpr uint64_t kPanelsPerUnit = 2;  // small enough that the last one does not keep the others waiting
 constexpr uint64_t kSerialBytes = 1 << 15;
 }  // namespace
 

@@ -19,6 +19,8 @@ struct Engine::Active : Sequence {
   uint32_t num_prompt = 0, num_generated = 0;
   std::vector<double> pooled;  // [embedding_length] sum of hidden rows, for mean pooling
   uint64_t started_us = 0, first_token_us = 0, last_token_us = 0;
+  SampledToken sampled;  // of this step, drawn beside those of other sequences
+  bool is_sampled = false;
   bool announced = false, ended = false, preempted_for_test = false;
 };
 

@@ -32,6 +32,8 @@ Result<std::unique_ptr<Engine>> Engine::create(const Services& services, std::un
   for (const auto& group : options.page_groups) num_pages.push_back(group.num_pages);
   const gainz_bucket bucket{sizeof(bucket), limits.batch_tokens, limits.max_sequences, limits.max_rows, max_pages, 0};
   GAINZ_TRY(engine->model_->prepare(options.k_type, options.v_type, num_pages, bucket));
+  engine->services_ = &services;
+  engine->sampled_rows_.reserve(limits.max_rows);
   engine->publish_stats();
   return engine;
 }
@@ -256,6 +258,7 @@ void Engine::finish_step() {
     for (uint32_t i = 0; i < item.num_tokens; ++i) counts_.num_prompt_tokens += active.num_computed + i < active.num_prompt;
     scheduler_->computed(item);
   }
+  sample_rows();
   for (size_t row = 0; row < batch_.rows().size(); ++row) read_row(row);
   for (const auto& item : schedule.items) {
     Active& active = static_cast<Active&>(*item.sequence);

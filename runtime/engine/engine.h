@@ -66,6 +66,7 @@ class Engine {
   Status copy_pages(const Schedule& schedule);
   bool advance_step(uint64_t deadline_us);
   void finish_step();
+  void sample_rows();
   void read_row(size_t row);
   void read_generated(Active& active, size_t row);
   void read_prompt_logprob(Active& active, size_t row, uint32_t token_index);
@@ -89,8 +90,10 @@ class Engine {
   std::unordered_map<gainz_request_id, std::unique_ptr<Active>> active_;
   std::vector<Active*> ended_;  // of the step in flight; freed when it is over
   const Schedule* in_flight_ = nullptr;
-  bool lost_ = false;  // the device: every request fails
-  bool busy_ = false;  // the engine thread's: work was left by the last tick
+  const Services* services_ = nullptr;
+  std::vector<size_t> sampled_rows_;  // of the step that ends
+  bool lost_ = false;                 // the device: every request fails
+  bool busy_ = false;                 // the engine thread's: work was left by the last tick
   uint64_t num_accepted_ = 0;
   uint32_t num_deadlines_ = 0;  // requests with one
   gainz_model_stats counts_{};

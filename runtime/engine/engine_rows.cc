@@ -33,6 +33,35 @@ void best_of_row(std::span<const float> logits, double lse, uint32_t n, std::vec
 
 }  // namespace
 
+// Draws the tokens of several sequences at once: each depends on its own row and sampler alone. What fails here is done again
+// by read_generated, which knows what to say.
+void Engine::sample_rows() {
+  sampled_rows_.clear();
+  for (size_t row = 0; row < batch_.rows().size(); ++row) {
+    const BatchRow& where = batch_.rows()[row];
+    const Active& active = static_cast<const Active&>(*in_flight_->items[where.item].sequence);
+    if (active.ended || active.request.kind != GAINZ_REQUEST_GENERATE || !active.sample_last) continue;
+    if (where.token_index + 1 == active.num_tokens()) sampled_rows_.push_back(row);
+  }
+  if (sampled_rows_.size() < 2) return;
+  services_->parallel_for(
+      sampled_rows_.size(), 1,
+      [](void* self, uint64_t begin, uint64_t end, uint32_t) {
+        Engine& engine = *static_cast<Engine*>(self);
+        for (uint64_t i = begin; i < end; ++i) {
+          const size_t row = engine.sampled_rows_[i];
+          Active& active = static_cast<Active&>(*engine.in_flight_->items[engine.batch_.rows()[row].item].sequence);
+          try {
+            active.is_sampled =
+                active.sampler.sample_into(engine.batch_.logits(row), active.num_tokens(), {}, active.sampled).ok();
+          } catch (const std::bad_alloc&) {
+            active.is_sampled = false;
+          }
+        }
+      },
+      this);
+}
+
 void Engine::read_row(size_t row) {
   const BatchRow& where = batch_.rows()[row];
   Active& active = static_cast<Active&>(*in_flight_->items[where.item].sequence);
@@ -51,8 +80,12 @@ void Engine::read_row(size_t row) {
 
 void Engine::read_generated(Active& active, size_t row) {
   PendingEvent event(sink_);
-  const Status status = active.sampler.sample_into(batch_.logits(row), active.num_tokens(), {}, event->sampled);
-  if (!status.ok()) return end(active, gainz_code(status.code()), GAINZ_FINISH_ERROR, status.message().c_str());
+  if (std::exchange(active.is_sampled, false)) {
+    std::swap(event->sampled, active.sampled);
+  } else {
+    const Status status = active.sampler.sample_into(batch_.logits(row), active.num_tokens(), {}, event->sampled);
+    if (!status.ok()) return end(active, gainz_code(status.code()), GAINZ_FINISH_ERROR, status.message().c_str());
+  }
   const int32_t id = event->sampled.id;
   active.last_token_us = now_us();
   if (active.num_generated++ == 0) active.first_token_us = active.last_token_us;
