@@ -68,6 +68,49 @@ TEST(ThreadPool, LateWorkersDoNotTakeFromTheNextCall) {
   }
 }
 
+// Both workers hold a chunk at once, so each holds the first of its own run.
+TEST(ThreadPool, EachWorkerBeginsWithItsOwnRun) {
+  struct Firsts {
+    std::atomic<uint32_t> num_come{0};
+    std::atomic<uint64_t> begin[2] = {UINT64_MAX, UINT64_MAX};
+  } firsts;
+  auto pool = ThreadPool::create(2);
+  ASSERT_TRUE(pool.ok());
+  (*pool)->parallel_for(
+      100, 5,
+      [](void* arg, uint64_t begin, uint64_t, uint32_t worker) {
+        auto& f = *static_cast<Firsts*>(arg);
+        uint64_t none = UINT64_MAX;
+        if (!f.begin[worker].compare_exchange_strong(none, begin)) return;
+        f.num_come.fetch_add(1);
+        while (f.num_come != 2) std::this_thread::yield();
+      },
+      &firsts);
+  EXPECT_EQ(firsts.begin[0], 0u);
+  EXPECT_EQ(firsts.begin[1], 50u);
+}
+
+TEST(ThreadPool, MoreRunsThanAWorkerCanCount) {
+  struct Total {
+    std::atomic<uint64_t> sum{0}, num_indices{0}, too_long{0};
+  } total;
+  auto pool = ThreadPool::create(2);
+  ASSERT_TRUE(pool.ok());
+  const uint64_t count = (uint64_t{1} << 23) + 5;
+  (*pool)->parallel_for(
+      count, 2,
+      [](void* arg, uint64_t begin, uint64_t end, uint32_t) {
+        auto& t = *static_cast<Total*>(arg);
+        t.sum += begin * (end - begin) + (end - begin == 2 ? 1 : 0);
+        t.num_indices += end - begin;
+        if (end - begin > 2) ++t.too_long;
+      },
+      &total);
+  EXPECT_EQ(total.num_indices, count);
+  EXPECT_EQ(total.sum, count * (count - 1) / 2);
+  EXPECT_EQ(total.too_long, 0u);
+}
+
 TEST(ThreadPool, SecondCallerWorksAlone) {
   auto pool = ThreadPool::create(2);
   ASSERT_TRUE(pool.ok());
