@@ -3,6 +3,9 @@
 token and between tokens. The servers run one after the other, interleaved over the rounds; medians count.
 
     tests/bench/serve.py --model FILE [--peer PATH/llama-server] [--clients 16] [--requests 2] [--rounds 3]
+
+Then, with --prefix WORDS, the time to the first token of a chat with a system prompt of so many words: cold, and warm for others who
+share it.
 """
 import argparse
 import asyncio
@@ -91,6 +94,18 @@ async def load(port, args, offset):
             "gap_p50": percentile(gaps, 0.5), "gap_p95": percentile(gaps, 0.95), "tokens": total, "seconds": seconds}
 
 
+async def prefix(port, args, offset):
+    system = prompt(offset + 7, args.prefix)
+
+    async def first_token(question):
+        first, _, _ = await ask(port, {"model": args.name, "messages": [{"role": "system", "content": system}, {"role": "user", "content": question}],
+                                       "max_tokens": 4, "temperature": 0, "stream": True, "stream_options": {"include_usage": True}})
+        return first
+
+    cold = await first_token("What is a river?")
+    return {"cold": cold, "warm": statistics.median([await first_token(f"What is {word}?") for word in WORDS[:8]])}
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -116,7 +131,8 @@ def measure(command, environment, args, offset):
                 sys.exit(f"{command[0]} does not answer")
             time.sleep(0.05)
         asyncio.run(ask(port, {"model": args.name, "messages": [{"role": "user", "content": "Hello"}], "max_tokens": 4, "stream": True}))
-        return asyncio.run(load(port, args, offset))
+        result = asyncio.run(load(port, args, offset))
+        return {**result, **(asyncio.run(prefix(port, args, offset)) if args.prefix else {})}
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(30)
@@ -134,6 +150,7 @@ def main():
     parser.add_argument("--tokens", type=int, default=64, help="of an answer")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--prefix", type=int, default=0, help="words of a shared system prompt: 470 are about 1,000 tokens")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
 
@@ -149,7 +166,8 @@ def main():
             results[name].append(result)
             if not args.json:
                 print(f"{name:6} {result['tokens_per_second']:8.1f} tokens/s   first token p50 {result['ttft_p50'] * 1e3:7.0f} ms, p95 "
-                      f"{result['ttft_p95'] * 1e3:7.0f} ms   between tokens p50 {result['gap_p50'] * 1e3:6.1f} ms", flush=True)
+                      f"{result['ttft_p95'] * 1e3:7.0f} ms   between tokens p50 {result['gap_p50'] * 1e3:6.1f} ms" +
+                      (f"   prefix cold {result['cold'] * 1e3:.0f} ms, warm {result['warm'] * 1e3:.1f} ms" if args.prefix else ""), flush=True)
     medians = {name: {key: statistics.median(row[key] for row in rows) for key in rows[0]} for name, rows in results.items()}
     if args.json:
         print(json.dumps({"medians": medians, "rounds": results}))
