@@ -1,12 +1,34 @@
 #include "base/services.h"
 
+#include <algorithm>
 #include <new>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 namespace gainz {
 
+namespace {
+
+// KV pages and large weights are read in pieces of a few kilobytes from everywhere: with memory pages of 4 KiB the walks
+// through the page tables cost more than the reads. Large blocks ask for huge ones; the system may not have them.
+constexpr size_t kHugePageBytes = size_t{2} << 20;
+constexpr size_t kLeastHugeBytes = 2 * kHugePageBytes;
+
+size_t real_alignment(size_t size_bytes, size_t alignment) {
+  return size_bytes >= kLeastHugeBytes ? std::max(alignment, kHugePageBytes) : alignment;
+}
+
+}  // namespace
+
 void* Services::allocate(size_t size_bytes, size_t alignment) const {
   if (allocate_hook) return allocate_hook(hook_ctx, size_bytes, alignment);
-  return ::operator new(size_bytes, std::align_val_t(alignment), std::nothrow);
+  void* memory = ::operator new(size_bytes, std::align_val_t(real_alignment(size_bytes, alignment)), std::nothrow);
+#if defined(__linux__)
+  if (memory && size_bytes >= kLeastHugeBytes) madvise(memory, size_bytes / kHugePageBytes * kHugePageBytes, MADV_HUGEPAGE);
+#endif
+  return memory;
 }
 
 void Services::release(void* memory, size_t size_bytes, size_t alignment) const {
@@ -15,7 +37,7 @@ void Services::release(void* memory, size_t size_bytes, size_t alignment) const 
     if (release_hook) release_hook(hook_ctx, memory, size_bytes, alignment);
     return;
   }
-  ::operator delete(memory, std::align_val_t(alignment));
+  ::operator delete(memory, std::align_val_t(real_alignment(size_bytes, alignment)));
 }
 
 void Services::log(LogLevel level, const std::string& text) const {
