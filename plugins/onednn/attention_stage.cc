@@ -45,10 +45,10 @@ uint64_t Program::count_attention_units(const gainz_attention_attr& a) {
 AttentionArgs Program::attention_args(const gainz_attention_attr& a, uint32_t sequence, uint32_t kv_head) const {
   const Kv::Group& g = kv_->groups()[a.group];
   AttentionArgs args{};
-  args.k = g.k[a.layer] + kv_head * g.k_head_bytes;
-  args.v = g.v[a.layer] + kv_head * g.v_head_bytes;
-  args.k_page_bytes = g.k_page_bytes();
-  args.v_page_bytes = g.v_page_bytes();
+  args.k = g.k_at(a.layer, kv_head, 0);
+  args.v = g.v_at(a.layer, kv_head, 0);
+  args.k_page_bytes = g.k_head_bytes;
+  args.v_page_bytes = g.v_head_bytes;
   args.page_table = pages(a.group).page_table + sequence * pages(a.group).page_table_stride;
   args.k_type = kv_->k_type();
   args.v_type = kv_->v_type();

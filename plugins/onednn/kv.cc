@@ -53,10 +53,10 @@ void move_page(const Kv::Group& g, uint32_t k_type, uint32_t v_type, uint64_t k_
   for (uint32_t layer = 0; layer < g.shape.num_layers; ++layer) {
     for (uint32_t place = 0; place < kPageTokens; ++place)
       for (uint32_t h = 0; h < g.shape.num_kv_heads; ++h, row += k_row)
-        move_k<Store>(k_type, g.k[layer] + page * g.k_page_bytes() + h * g.k_head_bytes, place, g.shape.k_head_dim, row);
+        move_k<Store>(k_type, g.k_at(layer, h, page), place, g.shape.k_head_dim, row);
     for (uint32_t place = 0; place < kPageTokens; ++place)
       for (uint32_t h = 0; h < g.shape.num_kv_heads; ++h, row += v_row)
-        move_v<Store>(v_type, g.v[layer] + page * g.v_page_bytes() + h * g.v_head_bytes, place, g.shape.v_head_dim, row);
+        move_v<Store>(v_type, g.v_at(layer, h, page), place, g.shape.v_head_dim, row);
   }
 }
 
@@ -97,17 +97,17 @@ Status Kv::create(const Host& host, const sdk::Graph& graph, const gainz_kv_desc
     if (g.num_pages == 0) return failure(GAINZ_STATUS_INVALID, "page group %u has no page; the scratch page is one", i);
     g.k_head_bytes = kPageTokens * k_row;
     g.v_head_bytes = kPageTokens * v_row;
-    const unsigned __int128 bytes =
-        static_cast<unsigned __int128>(g.k_page_bytes() + g.v_page_bytes()) * g.shape.num_layers * g.num_pages;
+    const unsigned __int128 bytes = static_cast<unsigned __int128>(g.k_head_bytes + g.v_head_bytes) * g.shape.num_kv_heads *
+                                    g.shape.num_layers * g.num_pages;
     if (bytes >> 62 != 0)
       return failure(GAINZ_STATUS_OUT_OF_HOST_MEMORY, "page group %u: %u pages are beyond any memory", i, g.num_pages);
     GAINZ_SDK_TRY(g.memory.allocate(host.table(), static_cast<uint64_t>(bytes), "KV pages"));
     uint8_t* at = g.memory.data();
     for (uint32_t layer = 0; layer < g.shape.num_layers; ++layer) {
       g.k.push_back(at);
-      at += g.k_page_bytes() * g.num_pages;
+      at += g.k_head_bytes * g.shape.num_kv_heads * g.num_pages;
       g.v.push_back(at);
-      at += g.v_page_bytes() * g.num_pages;
+      at += g.v_head_bytes * g.shape.num_kv_heads * g.num_pages;
     }
   }
   return {};
@@ -133,10 +133,10 @@ Status Kv::copy_pages(uint32_t group, const gainz_page_copy* copies, uint32_t nu
   for (uint32_t i = 0; i < num_copies; ++i) {
     if (copies[i].source == copies[i].target) continue;
     for (uint32_t layer = 0; layer < g.shape.num_layers; ++layer) {
-      std::memcpy(g.k[layer] + copies[i].target * g.k_page_bytes(), g.k[layer] + copies[i].source * g.k_page_bytes(),
-                  g.k_page_bytes());
-      std::memcpy(g.v[layer] + copies[i].target * g.v_page_bytes(), g.v[layer] + copies[i].source * g.v_page_bytes(),
-                  g.v_page_bytes());
+      for (uint32_t h = 0; h < g.shape.num_kv_heads; ++h) {
+        std::memcpy(g.k_at(layer, h, copies[i].target), g.k_at(layer, h, copies[i].source), g.k_head_bytes);
+        std::memcpy(g.v_at(layer, h, copies[i].target), g.v_at(layer, h, copies[i].source), g.v_head_bytes);
+      }
     }
   }
   return {};
@@ -169,7 +169,7 @@ void Kv::write(const Kernels& kernels, uint32_t group, uint32_t layer, uint32_t 
     reference::kv_encode(sdk_type, x, row, n);
   };
   for (uint32_t h = 0; h < g.shape.num_kv_heads; ++h, k += g.shape.k_head_dim) {
-    uint8_t* at = g.k[layer] + page * g.k_page_bytes() + h * g.k_head_bytes;
+    uint8_t* at = g.k_at(layer, h, page);
     for (uint32_t d = 0; d < g.shape.k_head_dim; d += kPiece) {
       const uint32_t n = std::min(kPiece, g.shape.k_head_dim - d);
       encode(k_type_, k_sdk_type_, k + d, n);
@@ -178,7 +178,7 @@ void Kv::write(const Kernels& kernels, uint32_t group, uint32_t layer, uint32_t 
     }
   }
   for (uint32_t h = 0; h < g.shape.num_kv_heads; ++h, v += g.shape.v_head_dim) {
-    uint8_t* at = g.v[layer] + page * g.v_page_bytes() + h * g.v_head_bytes;
+    uint8_t* at = g.v_at(layer, h, page);
     const uint32_t dim = g.shape.v_head_dim;
     for (uint32_t d = 0; d < dim; d += kPiece) {
       const uint32_t n = std::min(kPiece, dim - d);

@@ -1,8 +1,8 @@
 // Kv: the pages of one kv_create, in the layout that the attention kernels read (kernels.h), and their canonical form.
 //
-// Per group, layer and side (K, V): [page][kv head][head bytes]. Keys are stored with the tokens of a page side by side, so
-// that a vector is 16 positions of one dimension. Owner: the device. Threads: [device-thread]; different slots may be written
-// at once.
+// Per group, layer and side (K, V): [kv head][page][head bytes], so that the pages that a sequence took one after the other are
+// one run of memory for each head. Keys are stored with the tokens of a page side by side, so that a vector is 16 positions of
+// one dimension. Owner: the device. Threads: [device-thread]; different slots may be written at once.
 #pragma once
 
 #include <vector>
@@ -19,10 +19,14 @@ class Kv {
     gainz_page_group shape{};
     uint32_t num_pages = 0;
     uint64_t k_head_bytes = 0, v_head_bytes = 0;  // of a page
-    std::vector<uint8_t*> k, v;                   // [num_layers] page 0
+    std::vector<uint8_t*> k, v;                   // [num_layers] page 0 of head 0
     HostMemory memory;
-    uint64_t k_page_bytes() const { return k_head_bytes * shape.num_kv_heads; }
-    uint64_t v_page_bytes() const { return v_head_bytes * shape.num_kv_heads; }
+    uint8_t* k_at(uint32_t layer, uint32_t head, uint64_t page) const {
+      return k[layer] + (uint64_t{head} * num_pages + page) * k_head_bytes;
+    }
+    uint8_t* v_at(uint32_t layer, uint32_t head, uint64_t page) const {
+      return v[layer] + (uint64_t{head} * num_pages + page) * v_head_bytes;
+    }
   };
 
   Status create(const Host& host, const sdk::Graph& graph, const gainz_kv_desc& desc);

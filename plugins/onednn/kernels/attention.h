@@ -137,6 +137,18 @@ inline void weights_of_row(AttentionArgs* a, uint32_t r, float* s) {
   a->l[r] = hsum(sum);
 }
 
+// Asks for all pages of the chunk at once, into the L2 cache: they lie where they were free, so that the processor cannot guess
+// them, and the scores of a page take less time than its way from memory.
+inline void fetch_pages(const AttentionArgs& a) {
+  constexpr uint32_t kBytes[kNumKvTypes] = {4, 2, 1};  // of an element; the scales of Q8_0 come with the rest
+  for (uint32_t p = a.begin; p < a.end; p += kPageTokens) {
+    const uint8_t* k = a.k + a.page_table[p / kPageTokens] * a.k_page_bytes;
+    const uint8_t* v = a.v + a.page_table[p / kPageTokens] * a.v_page_bytes;
+    for (uint32_t i = 0; i < kPageTokens * a.dk * kBytes[a.k_type]; i += 64) __builtin_prefetch(k + i, 0, 2);
+    for (uint32_t i = 0; i < kPageTokens * a.dv * kBytes[a.v_type]; i += 64) __builtin_prefetch(v + i, 0, 2);
+  }
+}
+
 using ScoresFn = void (*)(const AttentionArgs&, float*);
 using SumFn = void (*)(const AttentionArgs&, const float*, uint32_t, uint32_t);
 #define GAINZ_ROWS(fn, type) \
@@ -148,6 +160,7 @@ void attend(AttentionArgs* a) {
   static constexpr SumFn kSums[kNumKvTypes][kAttentionRows] = {
       GAINZ_ROWS(weighted_sum, kKvF32), GAINZ_ROWS(weighted_sum, kKvF16), GAINZ_ROWS(weighted_sum, kKvQ8)};
   alignas(64) float s[kAttentionRows * kAttentionChunk];
+  fetch_pages(*a);
   kScores[a->k_type][a->num_rows - 1](*a, s);
   uint32_t first = a->end, last = a->begin;
   for (uint32_t r = 0; r < a->num_rows; ++r) {
