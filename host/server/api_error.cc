@@ -17,8 +17,9 @@ boost::json::value or_null(const std::string& text) {
   return boost::json::value(valid_utf8(text));
 }
 
-// The runtime's sentences about a field begin with its name: "top_k is -1, ...".
+// The runtime's sentences about a field begin with its name: "top_k is -1, ...", "the prompt is empty".
 std::string field_of(std::string_view sentence) {
+  if (sentence.starts_with("the prompt ")) return std::string(kPromptParameter);
   const size_t end = sentence.find_first_not_of("abcdefghijklmnopqrstuvwxyz_");
   if (end == std::string_view::npos || end == 0) return "";
   const std::string_view rest = sentence.substr(end);
@@ -48,7 +49,8 @@ ApiError of_runtime(gainz_code code, std::string_view sentence) {
       return not_found(text);
     case GAINZ_LIMIT_EXCEEDED:
       if (text.find("the prompt has") == std::string::npos) return bad_request(field_of(text), text);
-      return bad_request("messages", "This model's maximum context length is exceeded: " + text, "context_length_exceeded");
+      return bad_request(std::string(kPromptParameter), "This model's maximum context length is exceeded: " + text,
+                         "context_length_exceeded");
     case GAINZ_BUSY:
       return {429, text, "rate_limit_error", "server_busy", "", kRetryAfter};
     case GAINZ_OUT_OF_DEVICE_MEMORY:

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace gainz::host {
 
@@ -22,6 +23,8 @@ struct ApiError {
 
 ApiError bad_request(std::string parameter, std::string message, std::string code = "");
 ApiError not_found(std::string message, std::string code = "");
+// The parameter of errors about the prompt that come from the runtime, which does not know what a route calls it.
+inline constexpr std::string_view kPromptParameter = "prompt";
 // A status of the runtime: INVALID and UNSUPPORTED 400, LIMIT_EXCEEDED of a prompt 400 context_length_exceeded with "maximum
 // context length" in it, BUSY 429, memory and device 503, else 500.
 ApiError of_runtime(gainz_code code, std::string_view sentence);

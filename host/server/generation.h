@@ -38,6 +38,11 @@ struct GenerationRequest {
   GenerationRequest() { gainz_sampling_init(&sampling); }
 };
 
+// What the OpenAI routes call the prompt of a request.
+inline const char* prompt_field(const GenerationRequest& request) {
+  return request.messages_json ? "messages" : request.kind == GAINZ_REQUEST_EMBED ? "input" : "prompt";
+}
+
 struct GenerationEvent {  // gainz_event, owning its text
   uint32_t kind = 0;      // GAINZ_EVENT_*
   int32_t id = -1;

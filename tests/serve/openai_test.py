@@ -2,6 +2,7 @@
 import base64
 import json
 import math
+import socket
 import struct
 import unittest
 
@@ -184,8 +185,10 @@ class Chat(served.ServedTest):
 
     def test_pb12_context(self):
         for stream in (False, True):
-            self.refused(CHAT, chat("word " * 2000, stream=stream), 400, "maximum context length", "512", code="context_length_exceeded")
-        self.refused("/v1/completions", {"prompt": "word " * 2000}, 400, "maximum context length", code="context_length_exceeded")
+            self.refused(CHAT, chat("word " * 2000, stream=stream), 400, "maximum context length", "512", param="messages", code="context_length_exceeded")
+        for path, name in (("/v1/completions", "prompt"), ("/v1/embeddings", "input"), ("/v1/responses", "input")):
+            self.refused(path, {name: "word " * 2000}, 400, "maximum context length", param=name, code="context_length_exceeded")
+        self.refused("/v1/completions", {"prompt": ""}, 400, "empty", param="prompt")
 
     def test_pb02_bytes_that_are_no_utf8(self):
         for piece in (b"\x80", b"\xe2\x82", b"\xf0\x9f\x98", b"\xc0\xaf", b"\xed\xa0\x80"):
@@ -200,6 +203,30 @@ class Chat(served.ServedTest):
             streamed = "".join(chunk["choices"][0]["text"] for chunk in chunks)
             whole = self.server.post("/v1/completions", {"prompt": "x", "max_tokens": limit, "seed": 2, "ignore_eos": True}).json
             self.assertEqual(streamed, whole["choices"][0]["text"])
+
+    def test_names_that_come_twice(self):
+        self.refused(CHAT, '{"messages":[{"role":"user","content":"a","content":"b"}]}', 400, "twice", param="messages[0].content")
+        self.refused(CHAT, '{"messages":[{"role":"user","content":"a"}],"max_tokens":1,"max_tokens":2}', 400, "twice", param="max_tokens")
+
+    def test_content_types(self):
+        text = json.dumps(chat(max_tokens=1))
+        for kind, status in (("application/json", 200), ("application/json; charset=utf-8", 200), ("application/x-www-form-urlencoded", 200), ("text/plain", 200),
+                             ("multipart/form-data; boundary=x", 415), ("application/xml", 415), ("application/json; charset=latin1", 415)):
+            with self.subTest(kind):
+                answer = self.server.post(CHAT, text, {"content-type": kind})
+                self.assertEqual(answer.status, status, answer.body)
+                if status == 415:
+                    self.assertEqual(answer.error["code"], "unsupported_media_type")
+        with socket.create_connection((self.server.host, self.server.port), 30) as raw:  # as without any
+            raw.sendall(b"POST %s HTTP/1.1\r\nHost: t\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s" % (CHAT.encode(), len(text), text.encode()))
+            self.assertIn(b" 200 ", raw.recv(65536))
+
+    def test_long_texts_are_not_sent_back(self):
+        for fields in ({"messages": [{"role": "r" * 100000, "content": "x"}]}, {"model": "m" * 100000}, {"logit_bias": {"x" * 100000: 1}}, {"f" * 100000: 1},
+                       {"response_format": {"type": "t" * 100000}}):
+            answer = self.server.post(CHAT, chat(**fields))
+            self.assertIn(answer.status, (400, 404))
+            self.assertLess(len(answer.body), 1000)
 
     def test_pb27_depth(self):
         for depth in (100, 10000, 1000000):
@@ -272,6 +299,27 @@ class Completions(served.ServedTest):
         self.assertTrue(all(isinstance(value, float) and value <= 0 for value in lists["token_logprobs"][1:]))
         self.assertEqual(lists["text_offset"], sorted(lists["text_offset"]))
 
+    def test_legacy_logprobs_of_parts_of_characters(self):
+        """Offsets count characters; what is no text by itself is written as bytes."""
+        ask = {"prompt": "H\u00e9llo \u4f60\u597d", "max_tokens": 6, "logprobs": 3, "echo": True, "ignore_eos": True, "seed": 4}
+        choice = self.server.post("/v1/completions", ask).json["choices"][0]
+        lists = choice["logprobs"]
+        self.assertIn("bytes:\\xe4", lists["tokens"])
+        for token, offset in zip(lists["tokens"], lists["text_offset"], strict=True):
+            if not token.startswith("bytes:"):
+                self.assertEqual(choice["text"][offset:offset + len(token)], token)
+        self.assertTrue(all(len(top) == 3 for top in lists["top_logprobs"][1:]), "none is lost")
+        chunks = self.server.events("/v1/completions", {**ask, "stream": True})
+        self.assertEqual("".join(chunk["choices"][0]["text"] for chunk in chunks), choice["text"])
+        for name, whole in lists.items():
+            self.assertEqual([item for chunk in chunks for item in chunk["choices"][0]["logprobs"][name]], whole, name)
+        self.assertLessEqual(len(chunks), 8, "the prompt comes with the first token")
+
+    def test_scores_of_a_prompt_alone(self):
+        body = self.server.post("/v1/completions", {"prompt": "Hello there", "max_tokens": 0, "logprobs": 0, "echo": True}).json
+        self.assertEqual((body["choices"][0]["text"], body["usage"]["completion_tokens"]), ("Hello there", 0))
+        self.assertEqual(len(body["choices"][0]["logprobs"]["token_logprobs"]), body["usage"]["prompt_tokens"])
+
     def test_refused(self):
         for fields, param in (({}, "prompt"), ({"prompt": []}, "prompt"), ({"prompt": 7}, "prompt"), ({"prompt": ["a", 7]}, "prompt[1]"), ({"prompt": [1, "a"]}, "prompt[1]"),
                               ({"prompt": "a", "suffix": "b"}, "suffix"), ({"prompt": "a", "best_of": 2}, "best_of"), ({"prompt": ["a"] * 17}, "prompt"),
@@ -302,37 +350,6 @@ class Embeddings(served.ServedTest):
                               ({"input": "a", "encoding_format": "hex"}, "encoding_format"), ({"input": "a", "extra": 1}, "extra"), ({"input": ["x"] * 2049}, "input")):
             with self.subTest(fields):
                 self.refused("/v1/embeddings", fields, 400, param=param)
-
-
-class Responses(served.ServedTest):
-    def test_answer(self):
-        body = self.server.post("/v1/responses", {"input": "Hello", "max_output_tokens": 4, "ignore_eos": True, "seed": 1}).json
-        self.assertEqual((body["object"], body["status"]), ("response", "incomplete"))
-        self.assertEqual(body["incomplete_details"], {"reason": "max_output_tokens"})
-        message = body["output"][0]
-        self.assertEqual((message["type"], message["role"]), ("message", "assistant"))
-        self.assertEqual(body["usage"]["output_tokens"], 4)
-        chat_text = self.server.post(CHAT, chat("Hello", max_tokens=4, ignore_eos=True, seed=1)).json["choices"][0]["message"]["content"]
-        self.assertEqual(message["content"][0]["text"], chat_text)
-
-    def test_stream(self):
-        lines = self.server.stream("/v1/responses", {"input": [{"role": "user", "content": [{"type": "input_text", "text": "Hello"}]}], "instructions": "Be brief",
-                                                     "max_output_tokens": 4, "ignore_eos": True, "seed": 1, "stream": True})
-        names = [line[7:] for line in lines if line.startswith("event: ")]
-        events = [json.loads(line[6:]) for line in lines if line.startswith("data: ")]
-        self.assertEqual(names, [event["type"] for event in events])
-        self.assertEqual([event["sequence_number"] for event in events], list(range(len(events))))
-        self.assertEqual(names[:4], ["response.created", "response.in_progress", "response.output_item.added", "response.content_part.added"])
-        self.assertEqual(names[-4:], ["response.output_text.done", "response.content_part.done", "response.output_item.done", "response.incomplete"])
-        text = "".join(event["delta"] for event in events if event["type"] == "response.output_text.delta")
-        self.assertEqual(events[-1]["response"]["output"][0]["content"][0]["text"], text)
-
-    def test_refused(self):
-        for fields, param in (({}, "input"), ({"input": "a", "previous_response_id": "x"}, "previous_response_id"), ({"input": "a", "tools": [{}]}, "tools"),
-                              ({"input": "a", "background": True}, "background"), ({"input": [{"type": "function_call"}]}, "input[0].type"),
-                              ({"input": "a", "text": {"format": {"type": "json_schema"}}}, "text.format.type"), ({"input": "a", "extra": 1}, "extra")):
-            with self.subTest(fields):
-                self.refused("/v1/responses", fields, 400, param=param)
 
 
 if __name__ == "__main__":

@@ -21,16 +21,19 @@ std::string read_part(const json::value& value, const std::string& path) {
   JsonFields part(value.get_object(), path);
   const std::string type = part.required_text("type");
   if (type != "text" && type != "input_text" && type != "output_text" && type != "refusal") {
-    throw bad_request(path + ".type", fmt::format("{}.type is {}: this model takes text alone", path, json_quoted(type)),
+    throw bad_request(path + ".type", fmt::format("{}.type is {}: this model takes text alone", path, shown_text(type)),
                       "unsupported_content_type");
   }
   std::string text = part.required_text(type == "refusal" ? "refusal" : "text");
-  part.accept({"annotations", "logprobs", "cache_control"});
+  part.refuse({"annotations", "logprobs"}, "only what an answer of this server holds can be sent back");
   part.finish();
   return text;
 }
 
-json::object read_message(const json::value& value, const std::string& path) {
+}  // namespace
+
+json::object read_message(const json::value& value, const std::string& path,
+                          std::initializer_list<std::string_view> without_effect) {
   if (!value.is_object())
     throw bad_request(path, fmt::format("{} must be a message, not {}", path, shown_json(value)), "invalid_value");
   JsonFields fields(value.get_object(), path);
@@ -40,7 +43,7 @@ json::object read_message(const json::value& value, const std::string& path) {
   if (role != "system" && role != "developer" && role != "user" && role != "assistant") {
     throw bad_request(
         path + ".role",
-        fmt::format("{}.role must be \"system\", \"developer\", \"user\" or \"assistant\", not {}", path, json_quoted(role)),
+        fmt::format("{}.role must be \"system\", \"developer\", \"user\" or \"assistant\", not {}", path, shown_text(role)),
         "invalid_value");
   }
   json::object out{{"role", role == "developer" ? "system" : role}};
@@ -51,18 +54,22 @@ json::object read_message(const json::value& value, const std::string& path) {
   if (auto name = fields.text("name")) out["name"] = *name;
   if (role == "assistant") {
     auto reasoning = fields.text("reasoning_content");
-    if (!reasoning) reasoning = fields.text("reasoning");
+    if (const auto other = fields.text("reasoning")) {  // Ollama's and LM Studio's name
+      if (reasoning && *reasoning != *other)
+        throw bad_request(path + ".reasoning", fmt::format("{0}.reasoning and {0}.reasoning_content differ", path),
+                          "invalid_value");
+      reasoning = other;
+    }
     if (reasoning) out["reasoning_content"] = *reasoning;
-    fields.accept({"reasoning", "annotations"});
+    fields.refuse({"annotations"}, "only what an answer of this server holds can be sent back");
     fields.refuse({"tool_calls", "function_call"}, kNoTools);
     fields.refuse({"audio"}, "this model takes text alone");
     fields.refuse({"refusal"}, "a refusal is written as content");
   }
+  fields.accept(without_effect);
   fields.finish();
   return out;
 }
-
-}  // namespace
 
 std::string read_content(const json::value& content, const std::string& path) {
   if (content.is_string()) return std::string(content.get_string());
@@ -87,10 +94,20 @@ json::array read_messages(JsonFields& fields) {
   return out;
 }
 
+std::optional<std::string> read_effort(JsonFields& fields, std::string_view name) {
+  return fields.choice(name, {"none", "minimal", "low", "medium", "high", "xhigh"});
+}
+
 void read_template_vars(JsonFields& fields, GenerationRequest& request) {
+  read_template_vars(fields, read_effort(fields, "reasoning_effort"), request);
+}
+
+void read_template_vars(JsonFields& fields, const std::optional<std::string>& effort, GenerationRequest& request) {
   const json::object* given = fields.object("chat_template_kwargs");
   json::object vars = given != nullptr ? *given : json::object();
-  if (const auto effort = fields.choice("reasoning_effort", {"none", "minimal", "low", "medium", "high", "xhigh"})) {
+  if (effort) {
+    if (vars.contains("reasoning_effort"))
+      throw bad_request("chat_template_kwargs.reasoning_effort", "the reasoning effort is given twice", "invalid_value");
     vars["reasoning_effort"] = *effort;
     if (*effort == "none" && !vars.contains("enable_thinking")) vars["enable_thinking"] = false;
   }

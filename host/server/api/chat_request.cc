@@ -31,7 +31,7 @@ void read_response_format(JsonFields& fields) {
   const std::string type = inner.required_text("type");
   if (type == "text") return inner.finish();
   throw bad_request("response_format.type",
-                    fmt::format("response_format.type is {}: this server answers \"text\" alone", json_quoted(type)),
+                    fmt::format("response_format.type is {}: this server answers \"text\" alone", shown_text(type)),
                     "unsupported_value");
 }
 

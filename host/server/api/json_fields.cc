@@ -8,6 +8,7 @@
 
 #include "base/json_text.h"
 #include "base/text.h"
+#include "server/api/unique_json.h"
 #include "server/api_error.h"
 
 namespace gainz::host {
@@ -23,16 +24,31 @@ std::string sentence_of(const boost::system::error_code& error, size_t max_depth
   return fmt::format("the body is no valid JSON: {} near byte {}", error.message(), offset);
 }
 
+// The beginning of a text, in at most that many bytes.
+std::string whole_characters(std::string_view text, size_t max_bytes) {
+  if (text.size() <= max_bytes) return std::string(text);
+  size_t end = max_bytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return std::string(text.substr(0, end));
+}
+
 }  // namespace
 
 std::string shown_json(const json::value& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return "a list";
   if (value.is_double() && !std::isfinite(value.get_double())) return "a number beyond the range of a double";
-  const std::string text =
-      value.is_string() ? fmt::format("\"{}\"", printable(value.get_string().subview(0, kMaxShownBytes))) : json_text(value);
-  const bool is_cut = value.is_string() && value.get_string().size() > kMaxShownBytes;
-  return is_cut ? text + "..." : text;
+  return value.is_string() ? shown_text(value.get_string()) : json_text(value);
+}
+
+std::string shown_text(std::string_view text) {
+  const std::string cut = whole_characters(text, kMaxShownBytes);
+  return fmt::format("\"{}\"{}", printable(cut), cut.size() < text.size() ? "..." : "");
+}
+
+std::string shown_name(std::string_view name) {
+  const std::string cut = whole_characters(name, kMaxShownBytes);
+  return fmt::format("{}{}", printable(cut), cut.size() < name.size() ? "..." : "");
 }
 
 double shortest(float value) {
@@ -45,17 +61,15 @@ double shortest(float value) {
 std::string json_quoted(std::string_view text) { return json::serialize(json::string(valid_utf8(text))); }
 
 json::object parse_body(std::string_view body, size_t max_depth) {
-  json::parse_options options;
-  options.max_depth = max_depth;
-  json::stream_parser parser({}, options);
-  boost::system::error_code error;
-  const size_t offset = parser.write_some(body.data(), body.size(), error);
-  if (!error && offset < body.size()) error = json::error::extra_data;
-  if (!error) parser.finish(error);
-  if (error) throw bad_request("", sentence_of(error, max_depth, offset));
-  json::value value = parser.release();
-  if (!value.is_object()) throw bad_request("", fmt::format("the body must be a JSON object, not {}", shown_json(value)));
-  return std::move(value.get_object());
+  UniqueJson parsed = parse_unique_json(body, max_depth);
+  if (!parsed.doubled.empty()) {
+    const std::string name = shown_name(parsed.doubled);
+    throw bad_request(name, fmt::format("{} is in the body twice", name), "invalid_value");
+  }
+  if (parsed.error) throw bad_request("", sentence_of(parsed.error, max_depth, parsed.offset));
+  if (!parsed.value.is_object())
+    throw bad_request("", fmt::format("the body must be a JSON object, not {}", shown_json(parsed.value)));
+  return std::move(parsed.value.get_object());
 }
 
 std::string JsonFields::name_of(std::string_view field) const {
@@ -159,7 +173,7 @@ void JsonFields::refuse(std::initializer_list<std::string_view> names, std::stri
 void JsonFields::finish() const {
   for (const json::key_value_pair& item : object_) {
     if (read_.contains(item.key())) continue;
-    const std::string full = printable(name_of(item.key().substr(0, kMaxShownBytes)));
+    const std::string full = shown_name(name_of(item.key()));
     throw bad_request(full, fmt::format("Unrecognized request argument supplied: {}", full), "unknown_parameter");
   }
 }

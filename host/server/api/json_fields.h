@@ -12,8 +12,8 @@
 
 namespace gainz::host {
 
-// The body as an object. Refused: what is no JSON or no object, invalid UTF-8, nesting beyond max_depth. A number beyond a
-// double is infinite, which no field takes.
+// The body as an object. Refused: what is no JSON or no object, invalid UTF-8, nesting beyond max_depth, a name that comes
+// twice in an object. A number beyond a double is infinite, which no field takes.
 boost::json::object parse_body(std::string_view body, size_t max_depth);
 
 class JsonFields {
@@ -50,8 +50,11 @@ class JsonFields {
   std::set<std::string_view> read_;
 };
 
-// A value of a request for a message: its text if it is short, else its kind.
+// For messages, so that what a client sent cannot make them long or unreadable: a value (a list or an object as no more than
+// that), a text in quotes, the name of a field.
 std::string shown_json(const boost::json::value& value);
+std::string shown_text(std::string_view text);
+std::string shown_name(std::string_view name);
 // A float as the double with the fewest digits that gives it back, so that it is written short.
 double shortest(float value);
 // A text as a JSON string, with its quotes; invalid UTF-8 becomes U+FFFD.

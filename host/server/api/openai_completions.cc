@@ -21,11 +21,14 @@ struct Choice {
   std::string text;
   LegacyLogprobs logprobs;
   const char* finish_reason = nullptr;
+  bool is_new = false;  // something to tell; what a prompt has to tell waits for the first token of its answer
 };
 
-// The prompt as it is echoed, and, for its log-probabilities, its first token.
+// The prompt as it is echoed, and, for its log-probabilities, its first token and what its tokens hold and it does not show.
 struct Echo {
-  std::string text, first_token;
+  std::string text;
+  std::optional<int32_t> first_id;
+  size_t num_hidden_bytes = 0;
 };
 
 class Completion {
@@ -46,7 +49,7 @@ class Completion {
     for (size_t i = 0; i < choices_.size(); ++i) {
       const Echo& prompt = prompts[i / num_choices_];
       choices_[i].text = prompt.text;
-      if (has_logprobs_) choices_[i].logprobs.add_first(prompt.first_token);
+      if (has_logprobs_ && prompt.first_id) choices_[i].logprobs.begin(texts_, *prompt.first_id, prompt.num_hidden_bytes);
     }
   }
   void take(const ChoiceEvent& from) {
@@ -55,6 +58,7 @@ class Completion {
     const bool is_token = event.kind == GAINZ_EVENT_TOKEN;
     if (has_logprobs_ && (is_token || event.kind == GAINZ_EVENT_PROMPT_LOGPROB)) choice.logprobs.add(texts_, event);
     if (is_token || event.kind == GAINZ_EVENT_DONE) choice.text += event.text;
+    choice.is_new |= event.kind == GAINZ_EVENT_DONE || (is_token && (has_logprobs_ || !event.text.empty()));
     if (event.kind != GAINZ_EVENT_DONE) return;
     choice.finish_reason = finish_reason_of(event);
     if (from.index % num_choices_ == 0) usage_.add_prompt(event);
@@ -68,7 +72,7 @@ class Completion {
   std::string events() {
     std::string out;
     for (size_t i = 0; i < choices_.size(); ++i) {
-      if (choices_[i].text.empty() && choices_[i].logprobs.is_empty() && choices_[i].finish_reason == nullptr) continue;
+      if (!std::exchange(choices_[i].is_new, false)) continue;
       out += sse(fmt::format(R"({{{},"choices":[{}]{}}})", head_, choice_text(i), wants_usage_ ? R"(,"usage":null)" : ""));
     }
     return out;
@@ -98,10 +102,10 @@ class Completion {
   UsageCount usage_;
 };
 
-std::string detokenized(gainz_runtime* runtime, gainz_model_id model, const std::vector<int32_t>& ids) {
+std::string detokenized(gainz_runtime* runtime, gainz_model_id model, const std::vector<int32_t>& ids, uint32_t flags) {
   char* text = nullptr;
   size_t num_bytes = 0;
-  if (gainz_detokenize(runtime, model, ids.data(), ids.size(), 0, &text, &num_bytes, nullptr, 0) != GAINZ_OK) return "";
+  if (gainz_detokenize(runtime, model, ids.data(), ids.size(), flags, &text, &num_bytes, nullptr, 0) != GAINZ_OK) return "";
   std::string out(text, num_bytes);
   gainz_free(runtime, text);
   return out;
@@ -122,8 +126,10 @@ std::vector<Echo> echoes_of(gainz_runtime* runtime, gainz_model_id model, const 
   for (const GenerationRequest& request : prompts) {
     const std::vector<int32_t> ids = request.prompt ? tokenized(runtime, model, *request.prompt) : request.prompt_ids;
     Echo echo;
-    echo.text = request.prompt ? *request.prompt : detokenized(runtime, model, ids);
-    if (!ids.empty()) echo.first_token = detokenized(runtime, model, {ids[0]});
+    echo.text = request.prompt ? *request.prompt : detokenized(runtime, model, ids, 0);
+    if (!ids.empty()) echo.first_id = ids[0];
+    const std::string raw = detokenized(runtime, model, ids, GAINZ_TEXT_RAW);
+    if (raw.ends_with(echo.text)) echo.num_hidden_bytes = raw.size() - echo.text.size();
     out.push_back(std::move(echo));
   }
   return out;

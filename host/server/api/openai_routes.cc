@@ -3,7 +3,7 @@
 
 #include <boost/json.hpp>
 
-#include "base/text.h"
+#include "server/api/json_fields.h"
 #include "server/api/openai_handlers.h"
 #include "server/route.h"
 
@@ -43,7 +43,7 @@ boost::asio::awaitable<void> show_model(ServerContext& server, Exchange& exchang
     co_await exchange.send(std::move(response));
     co_return;
   }
-  throw not_found(fmt::format("The model `{}` does not exist", printable(id)), "model_not_found");
+  throw not_found(fmt::format("The model `{}` does not exist", shown_name(id)), "model_not_found");
 }
 
 std::span<const Route> openai_routes() { return kRoutes; }

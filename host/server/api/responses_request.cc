@@ -13,33 +13,57 @@ namespace {
 
 namespace json = boost::json;
 
-json::value or_null(JsonFields& fields, std::string_view name) {
-  const json::value* value = fields.any(name);
-  return value != nullptr ? *value : json::value();
-}
-
-// An input item: a message, easy or as an earlier response wrote it. Reasoning items of earlier responses are passed over, as
-// the contract does where they were not stored.
-std::optional<json::object> read_item(const json::value& value, const std::string& path) {
-  if (!value.is_object())
-    throw bad_request(path, fmt::format("{} must be an input item, not {}", path, shown_json(value)), "invalid_value");
-  JsonFields fields(value.get_object(), path);
-  const std::string type = fields.text("type").value_or("message");
-  fields.accept({"id", "status"});
-  if (type == "reasoning") return std::nullopt;
-  if (type != "message") {
-    throw bad_request(path + ".type", fmt::format("{}.type is {}: this server takes messages alone", path, json_quoted(type)),
-                      "unsupported_value");
+// The text of a reasoning item that an earlier response held. Never sealed: this server gives none that are.
+std::string read_reasoning(JsonFields& fields, const std::string& path) {
+  std::string out;
+  for (const char* name : {"content", "summary"}) {
+    const json::array* parts = fields.array(name, kMaxMessages);
+    for (size_t i = 0; parts != nullptr && i < parts->size(); ++i) {
+      const std::string where = fmt::format("{}.{}[{}]", path, name, i);
+      if (!(*parts)[i].is_object())
+        throw bad_request(where, fmt::format("{} must be an object, not {}", where, shown_json((*parts)[i])), "invalid_value");
+      JsonFields part((*parts)[i].get_object(), where);
+      part.choice("type", {"reasoning_text", "summary_text"});
+      if (!out.empty()) out += '\n';
+      out += part.required_text("text");
+      part.finish();
+    }
   }
-  json::object message{{"role", fields.required_text("role")}};
-  const json::value* content = fields.any("content");
-  if (content == nullptr)
-    throw bad_request(path + ".content", fmt::format("{}.content is missing", path), "missing_required_parameter");
-  message["content"] = read_content(*content, path + ".content");
-  fields.finish();
-  return message;
+  fields.refuse({"encrypted_content"}, "this server seals no reasoning and opens none");
+  return out;
 }
 
+// Input items as messages. The reasoning of an item belongs to the answer that follows it, where a template finds it.
+class Items {
+ public:
+  void add(const json::value& value, const std::string& path) {
+    if (!value.is_object())
+      throw bad_request(path, fmt::format("{} must be an input item, not {}", path, shown_json(value)), "invalid_value");
+    JsonFields fields(value.get_object(), path);
+    const std::string type = fields.text("type").value_or("message");
+    if (type == "reasoning") {
+      fields.accept({"id", "status"});
+      reasoning_ += read_reasoning(fields, path);
+      return fields.finish();
+    }
+    if (type != "message") {
+      throw bad_request(path + ".type", fmt::format("{}.type is {}: this server takes messages alone", path, shown_text(type)),
+                        "unsupported_value");
+    }
+    json::object message = read_message(value, path, {"type", "id", "status"});
+    if (message.at("role") == "assistant" && !reasoning_.empty() && !message.contains("reasoning_content"))
+      message["reasoning_content"] = reasoning_;
+    reasoning_.clear();
+    messages_.push_back(std::move(message));
+  }
+  json::array take() { return std::move(messages_); }
+
+ private:
+  json::array messages_;
+  std::string reasoning_;
+};
+
+// "instructions" and "input" as messages.
 json::array read_input(JsonFields& fields) {
   json::array out;
   if (const auto instructions = fields.text("instructions")) out.push_back({{"role", "system"}, {"content", *instructions}});
@@ -49,11 +73,30 @@ json::array read_input(JsonFields& fields) {
     out.push_back({{"role", "user"}, {"content", input->get_string()}});
     return out;
   }
-  const json::array* items = fields.array("input", kMaxMessages);
-  for (size_t i = 0; i < items->size(); ++i) {
-    if (auto message = read_item((*items)[i], fmt::format("input[{}]", i))) out.push_back(*std::move(message));
-  }
+  if (!input->is_array())
+    throw bad_request("input", fmt::format("input must be a text or a list of items, not {}", shown_json(*input)),
+                      "invalid_value");
+  const json::array* list = fields.array("input", kMaxMessages);
+  Items items;
+  for (size_t i = 0; i < list->size(); ++i) items.add((*list)[i], fmt::format("input[{}]", i));
+  json::array messages = items.take();
+  if (messages.empty()) throw bad_request("input", "input holds no message; at least one is needed", "invalid_value");
+  for (json::value& message : messages) out.push_back(std::move(message));
   return out;
+}
+
+// "reasoning" and "chat_template_kwargs" as variables of the template; answers the effort.
+json::value read_reasoning_fields(JsonFields& fields, GenerationRequest& request) {
+  json::value effort;
+  if (const json::object* reasoning = fields.object("reasoning")) {
+    JsonFields inner(*reasoning, "reasoning");
+    if (const auto given = read_effort(inner, "effort")) effort = json::string(*given);
+    inner.refuse({"summary", "generate_summary"}, "reasoning is told in full");
+    inner.finish();
+  }
+  read_template_vars(fields, effort.is_null() ? read_effort(fields, "reasoning_effort") : std::string(effort.get_string()),
+                     request);
+  return effort;
 }
 
 void read_text_format(JsonFields& fields) {
@@ -65,11 +108,34 @@ void read_text_format(JsonFields& fields) {
     const std::string type = fields_of_format.required_text("type");
     if (type != "text")
       throw bad_request("text.format.type",
-                        fmt::format("text.format.type is {}: this server answers \"text\" alone", json_quoted(type)),
+                        fmt::format("text.format.type is {}: this server answers \"text\" alone", shown_text(type)),
                         "unsupported_value");
     fields_of_format.finish();
   }
   inner.refuse({"verbosity"}, "this server does not have it");
+  inner.finish();
+}
+
+// What the contract has and this server does not.
+void refuse_others(JsonFields& fields) {
+  if (fields.boolean("background").value_or(false))
+    throw bad_request("background", "background is not supported: this server keeps no responses", "unsupported_parameter");
+  fields.refuse({"previous_response_id", "conversation", "prompt"},
+                "this server keeps no responses; send the conversation as input");
+  fields.refuse({"tools"}, "this server has no tools");
+  fields.refuse({"include", "max_tool_calls", "top_logprobs"}, "this server does not have it");
+  fields.choice("truncation", {"disabled"});
+  fields.choice("tool_choice", {"none", "auto"});
+  fields.boolean("parallel_tool_calls");
+}
+
+void read_responses_stream(JsonFields& fields, bool& is_stream) {
+  is_stream = fields.boolean("stream").value_or(false);
+  const json::object* options = fields.object("stream_options");
+  if (options == nullptr) return;
+  if (!is_stream) throw bad_request("stream_options", "stream_options needs stream to be true", "invalid_value");
+  JsonFields inner(*options, "stream_options");
+  inner.boolean("include_obfuscation");  // as in read_stream
   inner.finish();
 }
 
@@ -79,49 +145,32 @@ ResponsesRequest read_responses_request(const json::object& body, const Settings
   ResponsesRequest out;
   JsonFields fields(body);
   out.model = fields.text("model").value_or("");
-  const json::value* instructions = body.if_contains("instructions");
-  json::object wrapped{{"messages", read_input(fields)}};
-  JsonFields messages(wrapped);
-  out.generation.messages_json = json_text(read_messages(messages));
+  out.generation.messages_json = json_text(read_input(fields));
   read_sampling(fields, out.generation);
-  if (const json::object* reasoning = fields.object("reasoning")) {
-    JsonFields inner(*reasoning, "reasoning");
-    json::object vars;
-    if (const json::value* effort = inner.any("effort")) vars["reasoning_effort"] = *effort;
-    inner.refuse({"summary", "generate_summary"}, "reasoning is told in full");
-    inner.finish();
-    JsonFields as_vars(vars);
-    read_template_vars(as_vars, out.generation);
-  } else {
-    read_template_vars(fields, out.generation);
-  }
+  const json::value effort = read_reasoning_fields(fields, out.generation);
   const auto max_tokens = fields.integer("max_output_tokens", 0, kMaxTokens32);
   if (max_tokens) out.generation.sampling.max_tokens = static_cast<int32_t>(*max_tokens);
-  out.is_stream = fields.boolean("stream").value_or(false);
-  if (fields.boolean("background").value_or(false))
-    throw bad_request("background", "background is not supported: this server keeps no responses", "unsupported_parameter");
-  fields.refuse({"previous_response_id", "conversation", "prompt"},
-                "this server keeps no responses; send the conversation as input");
-  fields.refuse({"tools"}, "this server has no tools");
-  fields.refuse({"include", "max_tool_calls", "top_logprobs"}, "this server does not have it");
-  if (const auto truncation = fields.choice("truncation", {"disabled"}); truncation) out.echoed["truncation"] = *truncation;
-  fields.choice("tool_choice", {"none", "auto"});
-  fields.boolean("parallel_tool_calls");
+  read_responses_stream(fields, out.is_stream);
+  refuse_others(fields);
   read_text_format(fields);
-  out.echoed["metadata"] = body.contains("metadata") ? or_null(fields, "metadata") : json::object();
-  fields.accept({"metadata", "user", "store", "service_tier", "stream_options"});
+  const json::value* metadata = fields.any("metadata");
+  const json::value* instructions = fields.any("instructions");
+  fields.accept({"user", "store", "service_tier"});
   fields.finish();
-  out.echoed["instructions"] = instructions != nullptr ? *instructions : json::value();
-  out.echoed["max_output_tokens"] = max_tokens ? json::value(*max_tokens) : json::value();
-  out.echoed["temperature"] = shortest(out.generation.sampling.temperature);
-  out.echoed["top_p"] = shortest(out.generation.sampling.top_p);
-  out.echoed["parallel_tool_calls"] = true;
-  out.echoed["previous_response_id"] = nullptr;
-  out.echoed["store"] = false;
-  out.echoed["text"] = {{"format", {{"type", "text"}}}};
-  out.echoed["tool_choice"] = "auto";
-  out.echoed["tools"] = json::array();
-  out.echoed["truncation"] = "disabled";
+  out.echoed = {{"background", false},
+                {"instructions", instructions != nullptr ? *instructions : json::value()},
+                {"max_output_tokens", max_tokens ? json::value(*max_tokens) : json::value()},
+                {"metadata", metadata != nullptr ? *metadata : json::object()},
+                {"parallel_tool_calls", true},
+                {"previous_response_id", nullptr},
+                {"reasoning", {{"effort", effort}, {"summary", nullptr}}},
+                {"store", false},
+                {"temperature", shortest(out.generation.sampling.temperature)},
+                {"text", {{"format", {{"type", "text"}}}}},
+                {"tool_choice", "auto"},
+                {"tools", json::array()},
+                {"top_p", shortest(out.generation.sampling.top_p)},
+                {"truncation", "disabled"}};
   return out;
 }
 

@@ -44,7 +44,7 @@ void read_logit_bias(JsonFields& fields, GenerationRequest& request) {
     throw bad_request("logit_bias",
                       fmt::format("logit_bias has {} entries, more than the limit of {}", biases->size(), kMaxListItems));
   for (const json::key_value_pair& item : *biases) {
-    const std::string name = "logit_bias." + printable(item.key());
+    const std::string name = "logit_bias." + shown_name(item.key());
     const std::optional<int64_t> id = parse_integer(item.key());
     if (!id || *id < 0 || *id > kMaxTokens32)
       throw bad_request(name, fmt::format("{}: the name must be a token id", name), "invalid_value");

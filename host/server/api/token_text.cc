@@ -1,5 +1,9 @@
 #include "server/api/token_text.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "base/text.h"
 #include "server/api/json_fields.h"
 
@@ -12,6 +16,14 @@ namespace json = boost::json;
 double finite(float logprob) {
   constexpr double kImpossible = -9999;
   return logprob > kImpossible ? shortest(logprob) : kImpossible;
+}
+
+// A token's text, or "bytes:\\xe4\\xbd" if it is no text.
+std::string legacy_name(const std::string& bytes) {
+  if (valid_utf8(bytes) == bytes) return bytes;
+  std::string out = "bytes:";
+  for (const char c : bytes) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  return out;
 }
 
 }  // namespace
@@ -42,23 +54,46 @@ json::object TokenTexts::entry(const GenerationEvent& event) const {
   return out;
 }
 
-void LegacyLogprobs::add_first(const std::string& text) {
-  tokens_.push_back(json::string(valid_utf8(text)));
-  logprobs_.push_back(nullptr);
-  top_.push_back(nullptr);
-  offsets_.push_back(offset_);
-  offset_ += text.size();
+void CharacterCount::add(std::string_view bytes) {
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (continues(byte)) {
+      --num_missing_;
+      least_ = 0x80, most_ = 0xbf;
+      continue;
+    }
+    ++num_begun_;
+    num_missing_ = byte >= 0xf0 && byte <= 0xf4 ? 3 : byte >= 0xe0 && byte <= 0xef ? 2 : byte >= 0xc2 && byte <= 0xdf ? 1 : 0;
+    least_ = byte == 0xe0 ? 0xa0 : byte == 0xf0 ? 0x90 : 0x80;
+    most_ = byte == 0xed ? 0x9f : byte == 0xf4 ? 0x8f : 0xbf;
+  }
+}
+
+size_t CharacterCount::next(std::string_view bytes) const {
+  return !bytes.empty() && continues(static_cast<unsigned char>(bytes[0])) ? num_begun_ - 1 : num_begun_;
+}
+
+void LegacyLogprobs::begin(const TokenTexts& texts, int32_t first_id, size_t num_hidden_bytes) {
+  num_hidden_bytes_ = num_hidden_bytes;
+  add(texts.bytes(first_id), nullptr, nullptr);
 }
 
 void LegacyLogprobs::add(const TokenTexts& texts, const GenerationEvent& event) {
-  const std::string text = texts.bytes(event.id);
-  json::object top;
-  for (const gainz_token_logprob& other : event.top) top[valid_utf8(texts.bytes(other.id))] = finite(other.logprob);
-  tokens_.push_back(json::string(valid_utf8(text)));
-  logprobs_.push_back(finite(event.logprob));
+  json::object top;  // best first; of two that are written alike the better one stays
+  for (const gainz_token_logprob& other : event.top) top.emplace(legacy_name(texts.bytes(other.id)), finite(other.logprob));
+  add(texts.bytes(event.id), finite(event.logprob), std::move(top));
+}
+
+void LegacyLogprobs::add(const std::string& token, json::value logprob, json::value top) {
+  tokens_.push_back(json::string(legacy_name(token)));
+  logprobs_.push_back(std::move(logprob));
   top_.push_back(std::move(top));
-  offsets_.push_back(offset_);
-  offset_ += text.size();
+  std::string_view shown = token;
+  const size_t num_hidden = std::min(num_hidden_bytes_, shown.size());
+  num_hidden_bytes_ -= num_hidden;
+  shown.remove_prefix(num_hidden);
+  offsets_.push_back(count_.next(shown));
+  count_.add(shown);
 }
 
 json::object LegacyLogprobs::take() {

@@ -25,17 +25,37 @@ class TokenTexts {
   const ServedModel& model_;
 };
 
-// The four parallel arrays of OpenAI's completions.
-class LegacyLogprobs {
+// Counts the characters that bytes are shown as, which come in pieces of any size: broken ones as the runtime repairs them,
+// each maximal subpart as one U+FFFD. Source: The Unicode Standard, section 3.9 and table 3-7.
+class CharacterCount {
  public:
-  void add(const TokenTexts& texts, const GenerationEvent& event);
-  void add_first(const std::string& text);  // a prompt's first token, which nothing predicts
-  boost::json::object take();               // what was added since the last time
-  bool is_empty() const { return tokens_.empty(); }
+  size_t next(std::string_view bytes) const;  // index of the character that the first of these bytes would be in
+  void add(std::string_view bytes);
 
  private:
+  bool continues(unsigned char byte) const { return num_missing_ > 0 && byte >= least_ && byte <= most_; }
+
+  size_t num_begun_ = 0;
+  int num_missing_ = 0;                       // bytes of the newest character
+  unsigned char least_ = 0x80, most_ = 0xbf;  // of the next of them
+};
+
+// The four parallel arrays of OpenAI's completions. A token that is a part of a character is written "bytes:\xe4\xbd", as
+// there. text_offset: where in the choice's text a token begins, in characters.
+class LegacyLogprobs {
+ public:
+  // A prompt that the text begins with: its first token, which nothing predicts. num_hidden_bytes: of the prompt's tokens, at
+  // the beginning, that the text does not show (begin-of-text, a vocabulary's leading blank).
+  void begin(const TokenTexts& texts, int32_t first_id, size_t num_hidden_bytes);
+  void add(const TokenTexts& texts, const GenerationEvent& event);
+  boost::json::object take();  // what was added since the last time
+
+ private:
+  void add(const std::string& token, boost::json::value logprob, boost::json::value top);
+
   boost::json::array tokens_, logprobs_, top_, offsets_;
-  size_t offset_ = 0;
+  CharacterCount count_;
+  size_t num_hidden_bytes_ = 0;
 };
 
 }  // namespace gainz::host

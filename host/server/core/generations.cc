@@ -155,7 +155,8 @@ asio::awaitable<std::unique_ptr<Generation>> RuntimeGenerations::start(Exchange&
   if (thrown || submitted->code != GAINZ_OK) {
     remove(handle);
     if (thrown) std::rethrow_exception(thrown);
-    const ApiError error = of_runtime(submitted->code, submitted->error, model_id);
+    ApiError error = of_runtime(submitted->code, submitted->error, model_id);
+    if (error.parameter == kPromptParameter) error.parameter = prompt_field(*shared_request);
     parts_.metrics.refused(error);
     throw error;
   }

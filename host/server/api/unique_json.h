@@ -1,0 +1,20 @@
+// JSON text to a value, for texts of strangers: a name that comes twice in an object is an error, as readers differ in which of
+// the two they take. Pure function; any thread.
+#pragma once
+
+#include <boost/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace gainz::host {
+
+struct UniqueJson {
+  boost::json::value value;
+  boost::system::error_code error;  // of JSON, nesting beyond max_depth among them
+  size_t offset = 0;                // about where
+  std::string doubled;              // where a name comes the second time: "messages[2].content"; "": nowhere
+};
+// Invalid UTF-8 is an error too. A number beyond a double is infinite.
+UniqueJson parse_unique_json(std::string_view text, size_t max_depth);
+
+}  // namespace gainz::host
