@@ -158,20 +158,23 @@ inline F exp2_of(F x) {
 inline void tile_weights(const AttentionArgs& a, uint32_t num_blocks, int32_t first, int32_t last, float* s, uint8_t* p,
                          float* m, float* l) {
   constexpr float kLog2E = 1.44269504f;
-  const F hidden = set1(-__builtin_inff()), factor = set1(a.softcap != 0 ? a.scale : a.scale * kLog2E);
-  F top = set1(-1e30f);
-  for (uint32_t i = 0; i < num_blocks * kPairColumns; i += W) {
-    F x = mul(load(s + i), factor);
-    if (a.softcap != 0) x = mul(set1(a.softcap * kLog2E), tanh_of(div(x, set1(a.softcap))));
-    x = keep_lanes(x, static_cast<int32_t>(i), first, last, hidden);
-    store(s + i, x);
-    top = max(top, x);
+  const F hidden = set1(-__builtin_inff());
+  F factor = set1(a.scale * kLog2E), top = set1(-1e30f);
+  for (int32_t i = 0; i < static_cast<int32_t>(num_blocks * kPairColumns); i += W) {
+    F x = load(s + i);
+    if (a.softcap != 0) x = mul(set1(a.softcap * kLog2E), tanh_of(div(mul(x, set1(a.scale)), set1(a.softcap))));
+    const bool all_seen = i >= first && i + static_cast<int32_t>(W) <= last;
+    if (!all_seen) x = keep_lanes(x, i, first, last, hidden);
+    if (!all_seen || a.softcap != 0) store(s + i, x);
+    top = max(top, a.softcap != 0 ? x : mul(x, factor));
   }
+  if (a.softcap != 0) factor = set1(1);
   *m = hmax(top);
-  const F best = set1(*m);
+  const F best = set1(-*m);
   F sum = set1(0);
   for (uint32_t b = 0; b < num_blocks; ++b) {
-    const F x = exp2_of(sub(load(s + b * kPairColumns), best)), y = exp2_of(sub(load(s + b * kPairColumns + W), best));
+    const F x = exp2_of(fma(load(s + b * kPairColumns), factor, best)),
+            y = exp2_of(fma(load(s + b * kPairColumns + W), factor, best));
     sum = add(add(sum, x), y);
     _mm512_store_si512(p + b * kTileBytes, (__m512i)_mm512_cvtne2ps_pbh(y, x));
   }
