@@ -17,12 +17,13 @@ boost::asio::awaitable<void> list_models(ServerContext& server, Exchange& exchan
 boost::asio::awaitable<void> show_model(ServerContext& server, Exchange& exchange);
 
 // Server-sent events of an answer until it is over: Writer has take(const ChoiceEvent&), events() and last_events(). What is
-// here at once goes out at once. Errors before the first event leave the answer unbegun, so that they get a status of their
-// own.
+// here at once goes out at once, and a comment when nothing came in the time of keep_alive. Errors before the first event leave
+// the answer unbegun, so that they get a status of their own.
 template <class Writer>
-boost::asio::awaitable<void> stream_events(Exchange& exchange, Choices& choices, Writer& writer) {
+boost::asio::awaitable<void> stream_events(Exchange& exchange, Choices& choices, Writer& writer,
+                                           std::chrono::milliseconds keep_alive = kKeepAlive) {
   while (!choices.is_over()) {
-    std::optional<ChoiceEvent> event = co_await choices.next(kKeepAlive);
+    std::optional<ChoiceEvent> event = co_await choices.next(keep_alive);
     std::string text(event ? "" : kSseKeepAlive);
     while (event && !choices.is_cancelled()) {
       writer.take(*event);

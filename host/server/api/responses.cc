@@ -52,7 +52,8 @@ class Response {
       out += part_event("response.reasoning_text.delta", false, {{"delta", std::exchange(reasoning_, {})}});
     }
     if (!content_.empty()) {
-      out += end_reasoning() + begin_message();
+      out += end_reasoning();  // each numbers its events
+      out += begin_message();
       all_content_ += content_;
       out +=
           part_event("response.output_text.delta", true, {{"delta", std::exchange(content_, {})}, {"logprobs", json::array()}});
@@ -106,9 +107,9 @@ class Response {
                      {"model", valid_utf8(model_)}};
     for (const auto& field : echoed_) out.insert(field);
     json::array output;
-    if (is_over && !all_reasoning_.empty())
-      output.push_back(reasoning_item(has_message() || has_ended_reasoning_ ? "completed" : status));
     const bool is_failed = !failure_.is_null();
+    const bool is_cut_off = is_failed ? !has_ended_reasoning_ : !has_message();  // within the reasoning
+    if (is_over && !all_reasoning_.empty()) output.push_back(reasoning_item(is_cut_off ? status : "completed"));
     if (is_over && (is_failed ? has_begun_message_ : has_message())) output.push_back(message_item(status));
     out["output"] = std::move(output);
     out["usage"] = is_done_ && is_over ? json::value(usage()) : json::value();
