@@ -75,22 +75,92 @@ class Clients(served.ServedTest):
         if self.is_real:
             self.assertIn("Paris", told["legacy"])
 
+    def test_openai_in_depth(self):
+        """Answers go back as they came, streams have their helpers and failures, the asynchronous client asks at once."""
+        told = self.run_client("""
+            import asyncio, json, os, openai, pydantic
+            client = openai.OpenAI(base_url=os.environ["URL"] + "/v1", api_key="client-key", max_retries=0)
+            asked = [{"role": "user", "content": "Hi"}]
+            ask = dict(model="tiny", messages=asked, max_tokens=6, temperature=0)
+            raw = client.chat.completions.with_raw_response.create(**ask, extra_headers={"x-request-id": "mine-1"})
+            message = raw.parse().choices[0].message
+            again = [client.chat.completions.create(**{**ask, "messages": [*asked, sent, {"role": "user", "content": "And?"}]}).choices[0].message.content
+                     for sent in (message, message.model_dump())]
+            first = client.responses.create(model="tiny", input="Hi", max_output_tokens=6, temperature=0)
+            chained = [client.responses.create(model="tiny", input=[*asked, *sent, {"role": "user", "content": "And?"}], max_output_tokens=6, temperature=0).output_text
+                       for sent in (first.output, [item.model_dump() for item in first.output])]
+            with client.chat.completions.stream(**ask, logprobs=True, top_logprobs=2, stream_options={"include_usage": True}) as stream:
+                kinds = {event.type for event in stream}
+                final = stream.current_completion_snapshot  # the whole is refused to those whose answer was cut
+            coded = client.embeddings.create(model="tiny", input="Hello").data[0].embedding
+            plain = client.embeddings.create(model="tiny", input="Hello", encoding_format="float").data[0].embedding
+            class Form(pydantic.BaseModel):
+                x: int
+            def out_of_time():  # within the stream: how long that takes to begin depends on the machine
+                for timeout in (10, 20, 40, 80, 160, 320, 640):
+                    try:
+                        for chunk in client.chat.completions.create(model="tiny", messages=asked, max_tokens=400, stream=True, extra_body={"ignore_eos": True, "timeout_ms": timeout}): pass
+                    except openai.APIStatusError:
+                        continue
+            errors = []
+            for make in (lambda: client.chat.completions.parse(**ask, response_format=Form), lambda: client.responses.parse(model="tiny", input="x", text_format=Form),
+                         lambda: client.chat.completions.create(**ask, tools=[{"type": "function", "function": {"name": "f"}}]),
+                         lambda: client.completions.create(model="tiny", prompt="word " * 20000), out_of_time):
+                try:
+                    make()
+                    errors.append(None)
+                except openai.APIError as error:
+                    errors.append([type(error).__name__, error.code, error.param])
+            async def together():
+                later = openai.AsyncOpenAI(base_url=os.environ["URL"] + "/v1", api_key="client-key", max_retries=0)
+                answers = await asyncio.gather(*[later.chat.completions.create(**ask) for _ in range(6)])
+                left = await later.chat.completions.create(model="tiny", messages=asked, max_tokens=400, stream=True, extra_body={"ignore_eos": True})
+                async for chunk in left:
+                    break
+                await left.close()
+                return [answer.choices[0].message.content for answer in answers]
+            print(json.dumps({"id": raw.headers["x-request-id"], "text": message.content, "again": again, "chained": chained, "kinds": sorted(kinds), "final": final.choices[0].message.content,
+                "scores": len(final.choices[0].logprobs.content), "count": final.usage.completion_tokens, "apart": max(abs(a - b) for a, b in zip(coded, plain)), "errors": errors,
+                "together": asyncio.run(together())}))
+        """)
+        self.assertEqual(told["id"], "mine-1")
+        self.assertEqual(len(set(told["again"])), 1)
+        self.assertEqual(set(told["chained"]), set(told["again"]))
+        self.assertLessEqual({"chunk", "content.delta", "content.done", "logprobs.content.delta"}, set(told["kinds"]))
+        self.assertEqual((told["final"], told["scores"]), (told["text"], told["count"]))
+        self.assertLess(told["apart"], 1e-6)
+        self.assertEqual(told["errors"], [["BadRequestError", "unsupported_value", "response_format.type"], ["BadRequestError", "unsupported_value", "text.format.type"],
+                                          ["BadRequestError", "unsupported_parameter", "tools"], ["BadRequestError", "context_length_exceeded", "prompt"],
+                                          ["APIError", "timeout", None]])
+        self.assertEqual(set(told["together"]), {told["text"]})
+
     def test_langchain(self):
         told = self.run_client("""
             import asyncio, json, os
-            from langchain_openai import ChatOpenAI
+            from langchain_openai import ChatOpenAI, OpenAI, OpenAIEmbeddings
             model = ChatOpenAI(model="tiny", base_url=os.environ["URL"] + "/v1", api_key="client-key", max_tokens=16, temperature=0, max_retries=0)
             messages = [("system", "Answer in one sentence."), ("human", "What is the capital of France?")]
             whole = model.invoke(messages)
             pieces = [chunk.content for chunk in model.stream(messages)]
             batch = model.batch(["one", "two", "three"])
             later = asyncio.run(model.ainvoke(messages))
+            at = dict(model="tiny", base_url=os.environ["URL"] + "/v1", api_key="client-key", max_retries=0)
+            by_responses = ChatOpenAI(**at, max_tokens=16, temperature=0, use_responses_api=True)
+            texts = [by_responses.invoke(messages).text, "".join(chunk.text for chunk in by_responses.stream(messages))]
+            several = ChatOpenAI(**at, max_tokens=4, n=2, seed=1, stop=["never"], logprobs=True, top_logprobs=2, presence_penalty=0.1, frequency_penalty=0.1, top_p=0.9, logit_bias={5: 1})
+            vector = OpenAIEmbeddings(**at, check_embedding_ctx_length=False).embed_query("hi")
+            legacy = OpenAI(**at, max_tokens=6, temperature=0)
+            plain = [legacy.invoke("The capital of France is"), "".join(legacy.stream("The capital of France is"))]
             print(json.dumps({"whole": whole.content, "stream": "".join(pieces), "later": later.content, "usage": whole.usage_metadata["output_tokens"], "batch": len(batch),
-                "reason": whole.response_metadata["finish_reason"]}))
+                "reason": whole.response_metadata["finish_reason"], "texts": texts, "plain": plain, "vector": len(vector),
+                "several": len(several.generate([[__import__("langchain_core.messages").messages.HumanMessage("hi")]]).generations[0])}))
         """)
         self.assertEqual(told["stream"], told["whole"])
         self.assertEqual(told["later"], told["whole"])
-        self.assertEqual(told["batch"], 3)
+        self.assertEqual(told["texts"], [told["whole"]] * 2)
+        self.assertEqual(told["plain"][0], told["plain"][1])
+        self.assertEqual((told["batch"], told["several"]), (3, 2))
+        self.assertGreater(told["vector"], 8)
         self.assertIn(told["reason"], ("stop", "length"))
         self.assertGreater(told["usage"], 0)
 

@@ -172,7 +172,7 @@ void JsonFields::refuse(std::initializer_list<std::string_view> names, std::stri
 
 void JsonFields::finish() const {
   for (const json::key_value_pair& item : object_) {
-    if (read_.contains(item.key())) continue;
+    if (item.value().is_null() || read_.contains(item.key())) continue;
     const std::string full = shown_name(name_of(item.key()));
     throw bad_request(full, fmt::format("Unrecognized request argument supplied: {}", full), "unknown_parameter");
   }

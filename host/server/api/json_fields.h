@@ -37,7 +37,7 @@ class JsonFields {
   void accept(std::initializer_list<std::string_view> names);
   // Fields that are not served: null and empty lists are as good as absent, anything else is refused with `why`.
   void refuse(std::initializer_list<std::string_view> names, std::string_view why);
-  // Refuses what was not read.
+  // Refuses what was not read and is not null: clients send the nulls of what they were given back, of any version.
   void finish() const;
 
   std::string name_of(std::string_view field) const;  // with the path

@@ -92,7 +92,7 @@ TEST(ServerJsonFields, EachRefusalNamesItsField) {
 }
 
 TEST(ServerJsonFields, WhatHasNoEffect) {
-  const json::object body = parsed(R"({"user":7,"tools":[],"audio":null,"x":1})");
+  const json::object body = parsed(R"({"user":7,"tools":[],"audio":null,"unknown":null,"x":1})");
   JsonFields fields(body);
   fields.accept({"user"});
   fields.refuse({"tools", "audio"}, "why");

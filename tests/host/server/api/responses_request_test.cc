@@ -27,7 +27,7 @@ TEST(ServerResponsesRequest, EarlierOutput) {
   EXPECT_EQ(messages_of(R"({"input":[{"role":"user","content":"u"},)"
                         R"({"id":"rs_1","type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":"why"}],)"
                         R"("status":"completed"},)"
-                        R"({"id":"msg_1","type":"message","status":"completed","role":"assistant",)"
+                        R"({"id":"msg_1","type":"message","status":"completed","phase":null,"role":"assistant",)"
                         R"("content":[{"type":"output_text","text":"a","annotations":[],"logprobs":[]}]},)"
                         R"({"role":"user","content":"v"}]})"),
             R"([{"role":"user","content":"u"},{"role":"assistant","content":"a","reasoning_content":"why"},)"
