@@ -44,9 +44,9 @@ void Program::run_linear(const Stage& stage) {
         targets_[at++] = row(node.outputs[0], op.domain, r);
       }
       job.num_rows = at - job.first_row;
+      if (job.num_rows == 0) continue;
       job.target_stride = rows_[node.outputs[0]].stride;
       job.tiles = prompt ? placed<uint8_t>(plan_.acts[op.act].place) : nullptr;
-      if (job.num_rows == 0) continue;
       set_units(&job);
       jobs_[num_jobs++] = job;
     }
