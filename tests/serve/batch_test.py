@@ -128,7 +128,7 @@ class Batch(unittest.TestCase):
         self.assertEqual(sorted(line["task_id"] for line in self.lines()), list(range(tasks)))
 
     def test_ctrl_c_stops_and_the_same_command_goes_on(self):
-        tasks = 1200
+        tasks = 300 if "tsan" in served.TOOLS["gainz"] else 3000  # enough to be still at work after the second has given up
         self.write([{"task_id": i, "prompt": f"Number {i}", "max_tokens": 60, "ignore_eos": True} for i in range(tasks)])
         process = subprocess.Popen(self.command(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         while process.poll() is None and (not os.path.exists(self.output) or os.path.getsize(self.output) == 0):
