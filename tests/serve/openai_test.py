@@ -252,6 +252,14 @@ class Chat(served.ServedTest):
         self.assertEqual(salted, 0)
 
 
+class Exact(served.ServedTest):
+    options = ("--prefill", "exact")
+
+    def test_fingerprint(self):
+        """What computes prompts otherwise may say something else."""
+        self.assertTrue(self.server.post(CHAT, chat(max_tokens=1)).json["system_fingerprint"].endswith("-exact"))
+
+
 class Reasoning(served.ServedTest):
     """A template that opens <think> unless told not to. The model does not close it, so all it says is reasoning."""
     template = ("{% for message in messages %}{{ message.content }}\n{% if message.reasoning_content %}({{ message.reasoning_content }}){% endif %}{% endfor %}"

@@ -18,9 +18,10 @@ namespace json = boost::json;
 constexpr size_t kMaxShownBytes = 60;
 constexpr double kMaxExactInteger = 9007199254740992;  // 2^53
 
-// Of a document that was refused for its depth the parser says no more than that.
+// Of a document that was refused for its depth or its size the parser says no more than that.
 std::string sentence_of(const boost::system::error_code& error, size_t max_depth, size_t offset) {
   if (error == json::error::too_deep) return fmt::format("the body is nested deeper than the limit of {}", max_depth);
+  if (error == json::error::object_too_large) return fmt::format("an object of the body has more than {} names", kMaxNames);
   return fmt::format("the body is no valid JSON: {} near byte {}", error.message(), offset);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/json_text.h"
 #include "base/text.h"
+#include "config/settings.h"
 
 namespace gainz::host {
 
@@ -13,7 +14,10 @@ namespace json = boost::json;
 
 std::string system_fingerprint(const ServedModel& model) {
   const gainz_model_info& info = model.info();
-  return valid_utf8(fmt::format("gainz-{}-{}-{}-{}", gainz_version(), info.backend, info.isa, info.kv_type));
+  std::string out = fmt::format("gainz-{}-{}-{}-{}", gainz_version(), info.backend, info.isa, info.kv_type);
+  if (std::string_view(info.kv_type_v) != info.kv_type) out += fmt::format("-{}", info.kv_type_v);
+  if (model.settings().text(key("prefill")) == "exact") out += "-exact";
+  return valid_utf8(out);
 }
 
 int64_t unix_now() {

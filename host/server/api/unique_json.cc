@@ -14,7 +14,7 @@ using Error = boost::system::error_code;
 
 // What json::basic_parser calls: builds the value as Boost's own parser does, and keeps the names of each open object.
 struct Builder {
-  static constexpr size_t max_object_size = json::object::max_size();
+  static constexpr size_t max_object_size = kMaxNames;
   static constexpr size_t max_array_size = json::array::max_size();
   static constexpr size_t max_key_size = json::string::max_size();
   static constexpr size_t max_string_size = json::string::max_size();

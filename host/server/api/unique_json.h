@@ -8,9 +8,11 @@
 
 namespace gainz::host {
 
+inline constexpr size_t kMaxNames = 8192;  // of an object: they are kept while it is open
+
 struct UniqueJson {
   boost::json::value value;
-  boost::system::error_code error;  // of JSON, nesting beyond max_depth among them
+  boost::system::error_code error;  // of JSON; too_deep: beyond max_depth; object_too_large: more than kMaxNames
   size_t offset = 0;                // about where
   std::string doubled;              // where a name comes the second time: "messages[2].content"; "": nowhere
 };

@@ -111,12 +111,13 @@ asio::awaitable<void> FakeExchange::end_stream() {
   co_return;
 }
 
-FakeServer::FakeServer() : info_() {
-  info_.struct_size = sizeof info_;
-  info_.backend = "fake";
-  info_.isa = "none";
-  info_.kv_type = "f32";
-  info_.embedding_length = 2;
+FakeServer::FakeServer() : about() {
+  about.struct_size = sizeof about;
+  about.backend = "fake";
+  about.isa = "none";
+  about.kv_type = "f32";
+  about.kv_type_v = "f32";
+  about.embedding_length = 2;
 }
 
 void FakeServer::run(Handler handler, Exchange& exchange) {

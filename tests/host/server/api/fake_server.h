@@ -62,6 +62,7 @@ class FakeServer final : public host::ServerContext, public host::Generations, p
   std::vector<std::vector<host::GenerationEvent>> scripts;
   std::optional<host::ApiError> refusal;          // of the next generation
   bool opens = false;                             // the template opens <think>
+  gainz_model_info about;                         // the model
   std::vector<host::GenerationRequest> requests;  // that were started
   size_t num_cancelled = 0;                       // generations that were destroyed before their end
 
@@ -87,14 +88,13 @@ class FakeServer final : public host::ServerContext, public host::Generations, p
 
   const std::string& id() const override { return id_; }
   gainz_model_id runtime_id() const override { return 1; }
-  const gainz_model_info& info() const override { return info_; }
+  const gainz_model_info& info() const override { return about; }
   int64_t created() const override { return 1234; }
   bool opens_thinking() const override { return opens; }
 
  private:
   host::Settings settings_;
   std::string id_ = "fake";
-  gainz_model_info info_;
 };
 
 // The handler of a route of this server's tables.

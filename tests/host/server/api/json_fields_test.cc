@@ -30,6 +30,9 @@ TEST(ServerJsonFields, Bodies) {
     EXPECT_NE(error.message.find(sentence), std::string::npos) << text << ": " << error.message;
   }
   EXPECT_EQ(error_of([] { parsed(R"({"m":[{"c":1,"c":2}]})"); }, "doubled").parameter, "m[0].c");
+  std::string many = R"({"a":1)";
+  for (int i = 0; i < 10000; ++i) many += ",\"" + std::to_string(i) + "\":1";
+  EXPECT_NE(error_of([&] { parsed(many + "}"); }, "many names").message.find("more than 8192 names"), std::string::npos);
 }
 
 TEST(ServerJsonFields, Kinds) {

@@ -65,6 +65,15 @@ TEST(ServerOpenaiChat, Whole) {
                                             R"("completion_tokens_details":{"reasoning_tokens":0}})"));
 }
 
+// Whatever changes the numbers is in it.
+TEST(ServerOpenaiChat, Fingerprint) {
+  FakeServer server;
+  const std::string plain = std::string("gainz-") + gainz_version() + "-fake-none-f32";
+  EXPECT_EQ(system_fingerprint(server), plain);
+  server.about.kv_type_v = "q8_0";
+  EXPECT_EQ(system_fingerprint(server), plain + "-q8_0");
+}
+
 TEST(ServerOpenaiChat, Stream) {
   FakeServer server;
   server.scripts = {{started(5), token("Hel"), token(""), token("lo"), done(GAINZ_FINISH_LENGTH)}};

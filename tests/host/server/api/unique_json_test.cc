@@ -56,6 +56,16 @@ TEST(ServerUniqueJson, WhatIsNoJson) {
   EXPECT_TRUE(std::isinf(parse_unique_json("1e999", kDepth).value.as_double()));
 }
 
+TEST(ServerUniqueJson, NamesOfAnObject) {
+  const auto names = [](size_t count) {
+    std::string text = "[{";
+    for (size_t i = 0; i < count; ++i) text += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":1";
+    return text + "}]";
+  };
+  EXPECT_EQ(parse_unique_json(names(kMaxNames), kDepth).value.at(0).as_object().size(), kMaxNames);
+  EXPECT_EQ(parse_unique_json(names(kMaxNames + 1), kDepth).error, json::error::object_too_large);
+}
+
 TEST(ServerUniqueJson, Depth) {
   const auto nested = [](size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
   EXPECT_FALSE(parse_unique_json(nested(5), 5).error);
