@@ -38,7 +38,6 @@ std::string whole_characters(std::string_view text, size_t max_bytes) {
 std::string shown_json(const json::value& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return "a list";
-  if (value.is_double() && !std::isfinite(value.get_double())) return "a number beyond the range of a double";
   return value.is_string() ? shown_text(value.get_string()) : json_text(value);
 }
 
@@ -63,9 +62,9 @@ std::string json_quoted(std::string_view text) { return json::serialize(json::st
 
 json::object parse_body(std::string_view body, size_t max_depth) {
   UniqueJson parsed = parse_unique_json(body, max_depth);
-  if (!parsed.doubled.empty()) {
-    const std::string name = shown_name(parsed.doubled);
-    throw bad_request(name, fmt::format("{} is in the body twice", name), "invalid_value");
+  if (!parsed.problem.empty()) {
+    const std::string name = shown_name(parsed.where);
+    throw bad_request(name, fmt::format("{} {}", name, parsed.problem), "invalid_value");
   }
   if (parsed.error) throw bad_request("", sentence_of(parsed.error, max_depth, parsed.offset));
   if (!parsed.value.is_object())

@@ -13,7 +13,7 @@
 namespace gainz::host {
 
 // The body as an object. Refused: what is no JSON or no object, invalid UTF-8, nesting beyond max_depth, a name that comes
-// twice in an object. A number beyond a double is infinite, which no field takes.
+// twice in an object, a number beyond a double.
 boost::json::object parse_body(std::string_view body, size_t max_depth);
 
 class JsonFields {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <boost/json/basic_parser_impl.hpp>
+#include <cmath>
 #include <set>
 #include <vector>
 
@@ -29,7 +30,7 @@ struct Builder {
   json::value_stack values;
   std::vector<Open> open;
   std::string part;  // of a name
-  std::string doubled;
+  std::string where, problem;
 
   std::string path() const {
     std::string out;
@@ -49,6 +50,13 @@ struct Builder {
   bool begin(bool is_object) {
     open.push_back({.is_object = is_object, .num_values = 0, .name = {}, .names = {}});
     return true;
+  }
+
+  bool refuse(const char* why, Error& error) {
+    where = path();
+    problem = why;
+    error = json::error::syntax;  // any: `problem` says more
+    return false;
   }
 
   bool on_document_begin(Error&) {
@@ -78,10 +86,7 @@ struct Builder {
     values.push_key(text);
     Open& object = open.back();
     object.name = std::exchange(part, {});
-    if (object.names.insert(object.name).second) return true;
-    doubled = path();
-    error = json::error::syntax;  // any: `doubled` says more
-    return false;
+    return object.names.insert(object.name).second || refuse("is in the body twice", error);
   }
   bool on_string_part(std::string_view text, size_t, Error&) {
     values.push_chars(text);
@@ -100,8 +105,9 @@ struct Builder {
     values.push_uint64(value);
     return end_value();
   }
-  bool on_double(double value, std::string_view, Error&) {
-    values.push_double(value);
+  bool on_double(double value, std::string_view, Error& error) {
+    if (std::isinf(value)) return refuse("is a number beyond the range of a double", error);
+    values.push_double(std::isnan(value) ? 0 : value);  // Boost takes 0e400 for 0 times infinity
     return end_value();
   }
   bool on_bool(bool value, Error&) {
@@ -125,7 +131,8 @@ UniqueJson parse_unique_json(std::string_view text, size_t max_depth) {
   UniqueJson out;
   out.offset = parser.write_some(false, text.data(), text.size(), out.error);
   if (!out.error && out.offset < text.size()) out.error = json::error::extra_data;
-  out.doubled = parser.handler().doubled;
+  out.where = parser.handler().where;
+  out.problem = parser.handler().problem;
   if (!out.error) out.value = parser.handler().values.release();
   return out;
 }

@@ -1,5 +1,5 @@
 // JSON text to a value, for texts of strangers: a name that comes twice in an object is an error, as readers differ in which of
-// the two they take. Pure function; any thread.
+// the two they take, and so is a number beyond a double. Pure function; any thread.
 #pragma once
 
 #include <boost/json.hpp>
@@ -14,9 +14,10 @@ struct UniqueJson {
   boost::json::value value;
   boost::system::error_code error;  // of JSON; too_deep: beyond max_depth; object_too_large: more than kMaxNames
   size_t offset = 0;                // about where
-  std::string doubled;              // where a name comes the second time: "messages[2].content"; "": nowhere
+  std::string where;                // a name that comes twice, or a number: "messages[2].content"; "": it is another error
+  std::string problem;              // what it does: "is in the body twice"
 };
-// Invalid UTF-8 is an error too. A number beyond a double is infinite.
+// Invalid UTF-8 is an error too.
 UniqueJson parse_unique_json(std::string_view text, size_t max_depth);
 
 }  // namespace gainz::host

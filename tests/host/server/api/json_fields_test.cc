@@ -30,6 +30,7 @@ TEST(ServerJsonFields, Bodies) {
     EXPECT_NE(error.message.find(sentence), std::string::npos) << text << ": " << error.message;
   }
   EXPECT_EQ(error_of([] { parsed(R"({"m":[{"c":1,"c":2}]})"); }, "doubled").parameter, "m[0].c");
+  expect_refused([] { parsed(R"({"a":{"b":[1,1e400]}})"); }, "a.b[1]", "a number beyond a double");
   std::string many = R"({"a":1)";
   for (int i = 0; i < 10000; ++i) many += ",\"" + std::to_string(i) + "\":1";
   EXPECT_NE(error_of([&] { parsed(many + "}"); }, "many names").message.find("more than 8192 names"), std::string::npos);
@@ -65,7 +66,7 @@ TEST(ServerJsonFields, Kinds) {
 
 TEST(ServerJsonFields, EachRefusalNamesItsField) {
   const json::object body =
-      parsed(R"({"t":"x","i":6,"half":0.5,"n":2,"big":18446744073709551615,"huge":1e400,"b":true,"l":[1,2],"o":{"x":1}})");
+      parsed(R"({"t":"x","i":6,"half":0.5,"n":2,"big":18446744073709551615,"b":true,"l":[1,2],"o":{"x":1}})");
   const std::pair<const char*, std::function<void(JsonFields&)>> kBad[] = {
       {"i", [](JsonFields& f) { f.text("i"); }},
       {"i", [](JsonFields& f) { f.integer("i", 0, 5); }},
@@ -73,9 +74,7 @@ TEST(ServerJsonFields, EachRefusalNamesItsField) {
       {"big", [](JsonFields& f) { f.integer("big", 0, 5); }},
       {"t", [](JsonFields& f) { f.integer("t", 0, 5); }},
       {"b", [](JsonFields& f) { f.integer("b", 0, 5); }},
-      {"huge", [](JsonFields& f) { f.integer("huge", 0, 5); }},
       {"n", [](JsonFields& f) { f.number("n", 0, 1); }},
-      {"huge", [](JsonFields& f) { f.number("huge", 0, 1e308); }},
       {"b", [](JsonFields& f) { f.number("b", 0, 1); }},
       {"i", [](JsonFields& f) { f.boolean("i"); }},
       {"t", [](JsonFields& f) { f.choice("t", {"y"}); }},

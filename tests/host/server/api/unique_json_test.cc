@@ -17,7 +17,7 @@ TEST(ServerUniqueJson, IsWhatBoostReads) {
     const UniqueJson out = parse_unique_json(text, kDepth);
     EXPECT_FALSE(out.error) << text << ": " << out.error.message();
     EXPECT_EQ(out.value, json::parse(text)) << text;
-    EXPECT_EQ(out.doubled, "") << text;
+    EXPECT_EQ(out.where, "") << text;
   }
 }
 
@@ -28,7 +28,7 @@ TEST(ServerUniqueJson, LongNamesAndTexts) {
   const UniqueJson out = parse_unique_json(text, kDepth);
   ASSERT_FALSE(out.error) << out.error.message();
   EXPECT_EQ(out.value, json::parse(text));
-  EXPECT_EQ(parse_unique_json("{\"" + escaped + "\":1,\"" + escaped + "\":2}", kDepth).doubled.size(), 2 * name.size() + 3);
+  EXPECT_EQ(parse_unique_json("{\"" + escaped + "\":1,\"" + escaped + "\":2}", kDepth).where.size(), 2 * name.size() + 3);
 }
 
 TEST(ServerUniqueJson, ANameThatComesTwice) {
@@ -42,7 +42,7 @@ TEST(ServerUniqueJson, ANameThatComesTwice) {
   for (const auto& [text, path] : kCases) {
     const UniqueJson out = parse_unique_json(text, kDepth);
     EXPECT_TRUE(out.error) << text;
-    EXPECT_EQ(out.doubled, path) << text;
+    EXPECT_EQ(out.where, path) << text;
   }
 }
 
@@ -51,9 +51,21 @@ TEST(ServerUniqueJson, WhatIsNoJson) {
                            "// c\n1", "[1,]", "01", "NaN"}) {
     const UniqueJson out = parse_unique_json(text, kDepth);
     EXPECT_TRUE(out.error) << text;
-    EXPECT_EQ(out.doubled, "") << text;
+    EXPECT_EQ(out.where, "") << text;
   }
-  EXPECT_TRUE(std::isinf(parse_unique_json("1e999", kDepth).value.as_double()));
+}
+
+TEST(ServerUniqueJson, Numbers) {
+  for (const char* number : {"1e999", "-1e400", "17976931348623157e400"}) {
+    const UniqueJson out = parse_unique_json("{\"a\":[0," + std::string(number) + "]}", kDepth);
+    EXPECT_TRUE(out.error) << number;
+    EXPECT_EQ(out.where, "a[1]");
+    EXPECT_EQ(out.problem, "is a number beyond the range of a double");
+  }
+  EXPECT_FALSE(parse_unique_json("1e999", kDepth).problem.empty()) << "of no field";
+  for (const char* zero : {"0e400", "-0.0e999", "0.000E+400"})
+    EXPECT_EQ(parse_unique_json(zero, kDepth).value.to_number<double>(), 0) << zero;
+  EXPECT_EQ(parse_unique_json("1e-999", kDepth).value, 0.0);
 }
 
 TEST(ServerUniqueJson, NamesOfAnObject) {
