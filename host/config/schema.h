@@ -139,6 +139,8 @@ inline constexpr Key kSchema[] = {
      "Of one prompt. 0: what the context holds."},
     {"server", "max_output_tokens", KeyType::integer, "0", 0, kMaxContext, "", kLive, "",
      "Of one answer; a request that names more is refused, one that names none gets this. 0: what the context holds."},
+    {"server", "reasoning_field", KeyType::text, "reasoning_content", 0, 0, "reasoning_content|reasoning", kLive, "",
+     "What the reasoning in answers of /v1/chat/completions is called, for clients that know one name alone."},
     {"server", "max_choices", KeyType::integer, "16", 1, 1024, "", kLive, "", "Answers to one request (\"n\")."},
     {"server", "max_stops", KeyType::integer, "16", 0, 1024, "", kLive, "", "Stop texts of one request, and stop token ids."},
     {"server", "max_json_depth", KeyType::integer, "64", 1, 1024, "", kLive, "", "Nesting of a request's body."},

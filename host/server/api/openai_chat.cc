@@ -5,6 +5,7 @@
 
 #include "base/json_text.h"
 #include "base/text.h"
+#include "config/settings.h"
 #include "server/api/body.h"
 #include "server/api/chat_messages.h"
 #include "server/api/chat_request.h"
@@ -38,6 +39,7 @@ class Chat {
         texts_(server, *model_),
         has_logprobs_(request.generation.sampling.logprobs >= 0),
         wants_usage_(request.wants_usage),
+        reasoning_field_(server.settings().text(key("server.reasoning_field"))),
         choices_(request.num_choices, Choice{Thinking(is_thinking), {}, {}, {}, nullptr, false}),
         head_(fmt::format(R"("id":{},"object":"chat.completion{}","created":{},"model":{},"system_fingerprint":{})",
                           json_quoted("chatcmpl-" + exchange.id()), request.is_stream ? ".chunk" : "", unix_now(),
@@ -65,7 +67,7 @@ class Chat {
     for (size_t i = 0; i < choices_.size(); ++i) {
       const Choice& choice = choices_[i];
       const std::string reasoning =
-          choice.reasoning.empty() ? "" : fmt::format(R"(,"reasoning_content":{})", json_quoted(choice.reasoning));
+          choice.reasoning.empty() ? "" : fmt::format(R"(,"{}":{})", reasoning_field_, json_quoted(choice.reasoning));
       const std::string message =
           fmt::format(R"({{"role":"assistant","content":{}{},"refusal":null}})", json_quoted(choice.content), reasoning);
       list += fmt::format(R"({}{{"index":{},"message":{},"logprobs":{},"finish_reason":"{}"}})", i == 0 ? "" : ",", i, message,
@@ -79,7 +81,7 @@ class Chat {
     std::string out;
     for (size_t i = 0; i < choices_.size(); ++i) {
       Choice& choice = choices_[i];
-      if (!choice.reasoning.empty()) out += delta(i, "reasoning_content", std::exchange(choice.reasoning, {}));
+      if (!choice.reasoning.empty()) out += delta(i, reasoning_field_, std::exchange(choice.reasoning, {}));
       if (!choice.content.empty() || (!choice.logprobs.empty() && has_logprobs_))
         out += delta(i, "content", std::exchange(choice.content, {}));
       if (choice.finish_reason == nullptr) continue;
@@ -103,7 +105,7 @@ class Chat {
     if (!has_logprobs_) return "null";
     return json_text(json::object{{"content", choice.logprobs}, {"refusal", nullptr}});
   }
-  std::string delta(size_t index, const char* field, const std::string& text) {
+  std::string delta(size_t index, std::string_view field, const std::string& text) {
     Choice& choice = choices_[index];
     const char* role = std::exchange(choice.has_role, true) ? "" : R"("role":"assistant",)";
     const std::string logprobs = logprobs_of(choice);
@@ -118,6 +120,7 @@ class Chat {
   std::shared_ptr<ServedModel> model_;
   TokenTexts texts_;
   const bool has_logprobs_, wants_usage_;
+  const std::string reasoning_field_;
   std::vector<Choice> choices_;
   std::string head_;
   UsageCount usage_;

@@ -286,7 +286,7 @@ async function answer() {
       const choice = event.choices?.[0];
       if (!choice) continue;
       finish = choice.finish_reason ?? finish;
-      if (choice.delta.reasoning_content) turn.reasoning += choice.delta.reasoning_content;
+      turn.reasoning += choice.delta.reasoning_content ?? choice.delta.reasoning ?? "";  // as [server].reasoning_field says
       if (choice.delta.content) { turn.content += choice.delta.content; speaker.tell(turn.content, false); }
       if (!first && (turn.content || turn.reasoning)) first = performance.now();
       frame ||= requestAnimationFrame(paint);
