@@ -37,7 +37,9 @@ Status hand_out_text(const std::string& text, char** out_text, size_t* out_bytes
 extern "C" {
 
 void gainz_model_config_init(gainz_model_config* config) {
-  if (config) *config = gainz_model_config{sizeof(gainz_model_config)};
+  if (!config) return;
+  *config = gainz_model_config{sizeof(gainz_model_config)};
+  config->speculation.struct_size = sizeof(gainz_speculation);
 }
 
 void gainz_sampling_init(gainz_sampling* sampling) {
@@ -56,6 +58,7 @@ void gainz_request_config_init(gainz_request_config* config) {
   *config = gainz_request_config{sizeof(gainz_request_config)};
   gainz_sampling_init(&config->sampling);
   config->prompt_logprobs = -1;
+  config->speculation.struct_size = sizeof(gainz_speculation);
 }
 
 gainz_code gainz_model_load(gainz_runtime* runtime, const gainz_model_config* config, gainz_model_id* out_model, char* error,

@@ -96,6 +96,8 @@ Result<uint32_t> choose_context(const gainz_model_config& config, const ModelInf
   return config.context;
 }
 
+}  // namespace
+
 Result<EngineOptions> choose_options(const gainz_model_config& config, const Model& model, std::string& out_k,
                                      std::string& out_v) {
   const ModelInfo& info = model.info();
@@ -134,6 +136,8 @@ Result<EngineOptions> choose_options(const gainz_model_config& config, const Mod
   GAINZ_ASSIGN(options.secret, random_u64());
   return options;
 }
+
+namespace {
 
 Status read_text_parts(LoadedModel& loaded, const Gguf& file) {
   if (const auto bos = loaded.tokenizer->bos()) loaded.bos_text = loaded.tokenizer->token_text(*bos);
@@ -205,6 +209,9 @@ void fill_info(LoadedModel& l, const Gguf& file) {
     info.kv_bytes += bytes * options.page_groups[g].num_pages;
     info.kv_bytes_per_token += bytes / kPageTokens;
   }
+  info.weight_bytes += l.draft_weight_bytes;
+  info.kv_bytes += l.draft_kv_bytes;
+  info.draft_path = l.draft_path.c_str();
   info.num_scalar_nodes = model.num_scalar_nodes();
   info.has_chat_template = l.chat_template != nullptr;
   info.max_sequences = options.limits.max_sequences;
@@ -213,22 +220,27 @@ void fill_info(LoadedModel& l, const Gguf& file) {
 
 }  // namespace
 
+Result<std::unique_ptr<Model>> load_weights(gainz_runtime& runtime, const gainz_model_config& config) {
+  std::lock_guard lock(runtime.plugins_mutex);
+  if (runtime.loading)
+    return Status(Code::busy, std::string(config.path) + ": another load's progress callback cannot load a model");
+  struct Loading {
+    bool& flag;
+    ~Loading() { flag = false; }
+  } loading{runtime.loading};
+  runtime.loading = true;
+  return Model::load(runtime.services, runtime.registry, read_options(runtime, config));
+}
+
 Result<std::shared_ptr<LoadedModel>> load_model(gainz_runtime& runtime, const gainz_model_config& config) {
   if (!config.path) return Status(Code::invalid, "gainz_model_config.path is NULL");
+  gainz_speculation speculation{sizeof(speculation), GAINZ_SPECULATION_AUTO, 0, 0};
+  GAINZ_TRY(read_speculation(config.speculation, speculation));
   const uint64_t begin = now_us();
   auto loaded = std::make_shared<LoadedModel>();
   loaded->path = config.path;
-  std::unique_ptr<Model> model;
-  {
-    std::lock_guard lock(runtime.plugins_mutex);
-    if (runtime.loading) return Status(Code::busy, loaded->path + ": another load's progress callback cannot load a model");
-    struct Loading {
-      bool& flag;
-      ~Loading() { flag = false; }
-    } loading{runtime.loading};
-    runtime.loading = true;
-    GAINZ_ASSIGN(model, Model::load(runtime.services, runtime.registry, read_options(runtime, config)));
-  }
+  loaded->speculation = speculation;
+  GAINZ_ASSIGN(std::unique_ptr<Model> model, load_weights(runtime, config));
   const auto file = model->file();
   GAINZ_ASSIGN(loaded->tokenizer, Tokenizer::create(file));
   if (loaded->tokenizer->vocab_size() > int64_t{model->info().vocab_size})
@@ -236,7 +248,12 @@ Result<std::shared_ptr<LoadedModel>> load_model(gainz_runtime& runtime, const ga
                                      " tokens, the model " + std::to_string(model->info().vocab_size));
   GAINZ_TRY(read_text_parts(*loaded, *file));
   GAINZ_ASSIGN(const EngineOptions options, choose_options(config, *model, loaded->kv_type, loaded->kv_type_v));
-  GAINZ_ASSIGN(loaded->engine, Engine::create(runtime.services, std::move(model), loaded->tokenizer, runtime.hub, options));
+  std::unique_ptr<DraftModel> draft;
+  if (config.draft_path) {
+    GAINZ_ASSIGN(draft, load_draft(runtime, config, options, *loaded));
+  }
+  GAINZ_ASSIGN(loaded->engine,
+               Engine::create(runtime.services, std::move(model), loaded->tokenizer, runtime.hub, options, std::move(draft)));
   if (config.progress && config.progress(config.progress_ctx, "ready", 1.0) != 0)
     return Status(Code::cancelled, loaded->path + ": loading was stopped");
   if (runtime.thread_mode == GAINZ_THREADS_OWN) GAINZ_TRY(loaded->engine->start());

@@ -37,6 +37,14 @@ Status too_long(size_t num_tokens, size_t context, bool generates) {
                                     std::to_string(context) + (generates ? " for prompt and answer" : "")};
 }
 
+Status check_ids(const LoadedModel& model, const char* what, std::span<const int32_t> ids) {
+  for (size_t i = 0; i < ids.size(); ++i)
+    if (ids[i] < 0 || uint32_t(ids[i]) >= model.info.vocab_size)
+      return {Code::invalid, std::string(what) + " id " + std::to_string(ids[i]) + " at " + std::to_string(i) +
+                                 " is not in the vocabulary of " + std::to_string(model.info.vocab_size)};
+  return {};
+}
+
 Result<std::vector<int32_t>> prompt_ids(const LoadedModel& model, const gainz_request_config& c) {
   const int num_forms = (c.prompt_ids != nullptr) + (c.prompt != nullptr) + (c.messages_json != nullptr);
   if (num_forms != 1)
@@ -54,11 +62,27 @@ Result<std::vector<int32_t>> prompt_ids(const LoadedModel& model, const gainz_re
   }
   if (c.num_prompt_ids > model.info.context) return too_long(c.num_prompt_ids, model.info.context, false);
   std::vector<int32_t> ids(c.prompt_ids, c.prompt_ids + c.num_prompt_ids);
-  for (size_t i = 0; i < ids.size(); ++i)
-    if (ids[i] < 0 || uint32_t(ids[i]) >= model.info.vocab_size)
-      return Status(Code::invalid, "prompt id " + std::to_string(ids[i]) + " at " + std::to_string(i) +
-                                       " is not in the vocabulary of " + std::to_string(model.info.vocab_size));
+  GAINZ_TRY(check_ids(model, "prompt", ids));
   return ids;
+}
+
+// A prediction longer than the answer can be is fine: what is beyond is never reached.
+Status read_prediction(const LoadedModel& model, const gainz_request_config& c, Request& r) {
+  if (!c.prediction && !c.prediction_ids) return {};
+  if (c.prediction && c.prediction_ids) return {Code::invalid, "only one of prediction and prediction_ids may be given"};
+  if (r.kind != GAINZ_REQUEST_GENERATE) return {Code::invalid, "prediction is only for requests that generate"};
+  if (c.prediction) {
+    if (c.prediction_bytes > kMaxPromptBytes)
+      return {Code::limit_exceeded, "the prediction has " + std::to_string(c.prediction_bytes) + " bytes, at most " +
+                                        std::to_string(kMaxPromptBytes)};
+    GAINZ_ASSIGN(r.prediction, model.tokenizer->encode(std::string_view(c.prediction, c.prediction_bytes), false, false));
+    return {};
+  }
+  if (c.num_prediction_ids > kMaxPromptBytes)
+    return {Code::limit_exceeded,
+            "the prediction has " + std::to_string(c.num_prediction_ids) + " ids, at most " + std::to_string(kMaxPromptBytes)};
+  r.prediction.assign(c.prediction_ids, c.prediction_ids + c.num_prediction_ids);
+  return check_ids(model, "prediction", r.prediction);
 }
 
 Status read_kind(const gainz_request_config& c, Request& r) {
@@ -93,6 +117,26 @@ Status read_kind(const gainz_request_config& c, Request& r) {
 }
 
 }  // namespace
+
+Status read_speculation(const gainz_speculation& s, gainz_speculation& out) {
+  if (s.struct_size == 0) return {};
+  if (s.struct_size != sizeof(s))
+    return {Code::invalid,
+            "speculation.struct_size is " + std::to_string(s.struct_size) + ", here it is " + std::to_string(sizeof(s))};
+  if (s.mode > GAINZ_SPECULATION_FIXED) return {Code::invalid, "speculation.mode " + std::to_string(s.mode) + " is unknown"};
+  if (s.kinds >> GAINZ_NUM_DRAFT_KINDS)
+    return {Code::invalid, "speculation.kinds has unknown bits: " + std::to_string(s.kinds)};
+  if (s.depth > GAINZ_MAX_DRAFT_TOKENS)
+    return {Code::limit_exceeded,
+            "speculation.depth is " + std::to_string(s.depth) + ", at most " + std::to_string(GAINZ_MAX_DRAFT_TOKENS)};
+  if (s.mode == GAINZ_SPECULATION_DEFAULT) {
+    if (s.kinds != 0 || s.depth != 0) return {Code::invalid, "speculation has kinds or depth, but mode DEFAULT"};
+    return {};
+  }
+  out = s;
+  if (s.mode == GAINZ_SPECULATION_FIXED && s.depth == 0) out.mode = GAINZ_SPECULATION_OFF;
+  return {};
+}
 
 Result<SamplingParams> read_sampling(const gainz_sampling& s, uint32_t vocab_size) {
   if (s.struct_size != sizeof(gainz_sampling))
@@ -176,10 +220,13 @@ Result<Request> build_request(const LoadedModel& model, const gainz_request_conf
     return Status(Code::limit_exceeded,
                   "cache_salt has " + std::to_string(r.salt.size()) + " bytes, at most " + std::to_string(kMaxSaltBytes));
   r.preempt_after = c.preempt_after;
+  r.speculation = model.speculation;
+  GAINZ_TRY(read_speculation(c.speculation, r.speculation));
   if (c.timeout_ms != 0) r.deadline_us = r.submitted_us + uint64_t{c.timeout_ms} * 1000;
   GAINZ_ASSIGN(r.prompt, prompt_ids(model, c));
   if (r.prompt.empty()) return Status(Code::invalid, "the prompt is empty");
   GAINZ_TRY(read_kind(c, r));
+  GAINZ_TRY(read_prediction(model, c, r));
   const size_t context = model.info.context, n = r.prompt.size();
   const bool generates = r.kind == GAINZ_REQUEST_GENERATE && r.max_tokens != 0;
   if (n + (generates ? 1 : 0) > context) return too_long(n, context, generates);

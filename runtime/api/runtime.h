@@ -25,6 +25,9 @@ struct LoadedModel {
   std::shared_ptr<const ChatTemplate> chat_template;  // null: none, or template_status says why it cannot be used
   Status template_status;
   std::string bos_text, eos_text, architecture, name, backend, device, isa, tokenizer_kind;
+  std::string draft_path;                               // "": none
+  uint64_t draft_weight_bytes = 0, draft_kv_bytes = 0;  // counted in info
+  gainz_speculation speculation{};                      // what a request gets that names none; mode is not DEFAULT
   gainz_model_info info{};
   std::unique_ptr<Engine> engine;
 };
@@ -63,6 +66,15 @@ namespace gainz {
 
 // model_loader.cc: everything behind gainz_model_load but the table.
 Result<std::shared_ptr<LoadedModel>> load_model(gainz_runtime& runtime, const gainz_model_config& config);
+Result<std::unique_ptr<Model>> load_weights(gainz_runtime& runtime, const gainz_model_config& config);
+// How much of it an engine can serve: context, batches, pages. out_k, out_v: the names of the KV types.
+Result<EngineOptions> choose_options(const gainz_model_config& config, const Model& model, std::string& out_k,
+                                     std::string& out_v);
+// draft_loader.cc: the model of config.draft_path. Errors name the first token in which the vocabularies differ.
+Result<std::unique_ptr<DraftModel>> load_draft(gainz_runtime& runtime, const gainz_model_config& config,
+                                               const EngineOptions& target, LoadedModel& loaded);
+// A caller's settings over those in `out`. Errors name the field.
+Status read_speculation(const gainz_speculation& settings, gainz_speculation& out);
 // request_builder.cc: checks and tokenizes.
 Result<Request> build_request(const LoadedModel& model, const gainz_request_config& config);
 Result<RenderedText> render_chat(const LoadedModel& model, const char* messages_json, const char* tools_json,

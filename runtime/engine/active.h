@@ -2,8 +2,9 @@
 // Owner: the Engine. Threads: the engine's.
 #pragma once
 
-#include <chrono>
+#include <array>
 
+#include "engine/clock.h"
 #include "engine/engine.h"
 
 namespace gainz {
@@ -19,14 +20,11 @@ struct Engine::Active : Sequence {
   uint32_t num_prompt = 0, num_generated = 0;
   std::vector<double> pooled;  // [embedding_length] sum of hidden rows, for mean pooling
   uint64_t started_us = 0, first_token_us = 0, last_token_us = 0;
-  SampledToken sampled;  // of this step, drawn beside those of other sequences
-  bool is_sampled = false;
+  // Of this step, drawn beside those of other sequences: the token, and behind each drafted one that stands the next.
+  std::vector<SampledToken> drawn;
+  uint32_t num_drawn = 0, num_read = 0;
+  std::unique_ptr<Speculation> speculating;  // null: none
   bool announced = false, ended = false, preempted_for_test = false;
 };
-
-inline uint64_t now_us() {
-  return uint64_t(
-      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
-}
 
 }  // namespace gainz

@@ -54,9 +54,9 @@ void Batch::add_item(uint32_t index, const ScheduledTokens& item, const PagePool
       output_rows_.push_back(uint32_t(tokens_.size()));
       rows_.push_back({index, i});
     }
-    tokens_.push_back(s.tokens[i]);
+    tokens_.push_back(s.token(i));
     positions_.push_back(int32_t(i));
-    phases_.push_back(s.phases[i]);
+    phases_.push_back(s.phase(i));
     for (uint32_t g = 0; g < slots_.size(); ++g)
       slots_[g].push_back(pool.page(s.blocks[i / kPageTokens], g) * kPageTokens + i % kPageTokens);
   }

@@ -18,7 +18,7 @@ Engine::Engine(std::unique_ptr<Model> model, std::shared_ptr<const Tokenizer> to
 
 Result<std::unique_ptr<Engine>> Engine::create(const Services& services, std::unique_ptr<Model> model,
                                                std::shared_ptr<const Tokenizer> tokenizer, EventSink& sink,
-                                               const EngineOptions& options) {
+                                               const EngineOptions& options, std::unique_ptr<DraftModel> draft_model) {
   std::unique_ptr<Engine> engine(new Engine(std::move(model), std::move(tokenizer), sink, options));
   const SchedulerLimits& limits = options.limits;
   const ModelInfo& info = engine->model_->info();
@@ -26,6 +26,7 @@ Result<std::unique_ptr<Engine>> Engine::create(const Services& services, std::un
   GAINZ_ASSIGN(PagePool pool, PagePool::create(options.page_groups, options.secret));
   engine->pool_ = std::make_unique<PagePool>(std::move(pool));
   engine->scheduler_ = std::make_unique<Scheduler>(*engine->pool_, limits);
+  engine->speculator_ = std::make_unique<Speculator>(limits, *engine->pool_, info.vocab_size, std::move(draft_model));
   GAINZ_ASSIGN(engine->batch_, Batch::create(services, limits, uint32_t(options.page_groups.size()), max_pages, info.vocab_size,
                                              info.embedding_length));
   std::vector<uint32_t> num_pages;
@@ -33,7 +34,7 @@ Result<std::unique_ptr<Engine>> Engine::create(const Services& services, std::un
   const gainz_bucket bucket{sizeof(bucket), limits.batch_tokens, limits.max_sequences, limits.max_rows, max_pages, 0};
   GAINZ_TRY(engine->model_->prepare(options.k_type, options.v_type, num_pages, bucket));
   engine->services_ = &services;
-  engine->sampled_rows_.reserve(limits.max_rows);
+  engine->drawn_rows_.reserve(limits.max_rows);
   engine->publish_stats();
   return engine;
 }
@@ -106,6 +107,12 @@ bool Engine::tick(uint64_t deadline_us) {
 
 bool Engine::step(uint64_t deadline_us) {
   take_commands();
+  if (!in_flight_ && !speculator_->is_drafting()) {
+    bury();
+    speculator_->plan(*scheduler_);
+  }
+  if (speculator_->is_drafting() && !advance_drafts(deadline_us)) return true;
+  step_begin_us_ = now_fine_us();
   if (!in_flight_) begin_step();
   if (in_flight_ && advance_step(deadline_us)) finish_step();
   if (!in_flight_) bury();
@@ -182,6 +189,10 @@ void Engine::accept(Request& request) {
     active->one_by_one_from = num_prompt - r.num_generated_ids;
     std::fill(active->phases.begin() + active->one_by_one_from, active->phases.end(), uint8_t(GAINZ_PHASE_GENERATED));
   }
+  if (num_new > 0) active->speculating = speculator_->admit(*active, r, num_prompt + num_new, tokenizer_->end_ids());
+  active->speculation = active->speculating.get();
+  active->draft.reserve(active->speculating ? kMaxDraftTokens : 0);
+  active->drawn.resize(active->speculating ? kMaxDraftTokens + 1 : 1);
   Active& added = *active_.emplace(id, std::move(active)).first->second;
   num_deadlines_ += added.request.deadline_us != 0;
   if (r.kind == GAINZ_REQUEST_GENERATE && num_new == 0 && r.prompt_logprobs < 0)
@@ -189,8 +200,19 @@ void Engine::accept(Request& request) {
   scheduler_->add(&added);
 }
 
+// Lets the draft model write; true when all drafts are there (or there will be none).
+bool Engine::advance_drafts(uint64_t deadline_us) {
+  for (;;) {
+    const Result<bool> done = speculator_->advance();
+    if (!done.ok()) services_->log(LogLevel::warning, "the draft model is not used any more: " + done.status().message());
+    if (!done.ok() || *done) return true;
+    take_commands();
+    if (deadline_us != 0 && now_us() >= deadline_us) return false;
+  }
+}
+
 void Engine::begin_step() {
-  bury();
+  step_us_ = 0;
   const Schedule& schedule = scheduler_->schedule();
   if (schedule.items.empty()) {
     // Only what can never run is left at the head: it asks for more pages than there are.
@@ -200,6 +222,7 @@ void Engine::begin_step() {
     return;
   }
   in_flight_ = &schedule;
+  speculator_->begin_step(schedule);
   bool want_logits = false, want_hidden = false;
   const uint64_t now = now_us();
   for (const auto& item : schedule.items) {
@@ -245,7 +268,9 @@ bool Engine::advance_step(uint64_t deadline_us) {
     bool wanted = false;
     for (const auto& item : in_flight_->items) wanted |= !static_cast<Active*>(item.sequence)->ended;
     if (!wanted) in_flight_ = nullptr;  // nobody is left who would look: the step is dropped
-    if (!wanted || (deadline_us != 0 && now_us() >= deadline_us)) return false;
+    if (wanted && (deadline_us == 0 || now_us() < deadline_us)) continue;
+    step_us_ += now_fine_us() - step_begin_us_;
+    return false;
   }
 }
 
@@ -258,10 +283,15 @@ void Engine::finish_step() {
     for (uint32_t i = 0; i < item.num_tokens; ++i) counts_.num_prompt_tokens += active.num_computed + i < active.num_prompt;
     scheduler_->computed(item);
   }
-  sample_rows();
+  draw_rows();
   for (size_t row = 0; row < batch_.rows().size(); ++row) read_row(row);
+  speculator_->finish_step(schedule, step_us_ + now_fine_us() - step_begin_us_);
   for (const auto& item : schedule.items) {
     Active& active = static_cast<Active&>(*item.sequence);
+    if (!active.ended && item.num_draft > 0) {
+      scheduler_->settle(active);
+      active.sampler.truncate(active.num_generated);  // it may have drawn beyond what was kept
+    }
     if (!active.ended && active.num_remaining() == 0) end(active, GAINZ_OK, GAINZ_FINISH_STOP, "");
   }
   in_flight_ = nullptr;
@@ -283,6 +313,10 @@ void Engine::end(Active& active, gainz_code code, uint32_t reason, const char* e
   done.num_generated_tokens = active.num_generated;
   done.num_preemptions = active.num_preemptions;
   done.seed = active.request.sampling.seed;
+  if (const Speculation* speculation = active.speculating.get()) {
+    std::copy(speculation->num_drafted.begin(), speculation->num_drafted.end(), done.num_drafted);
+    std::copy(speculation->num_accepted.begin(), speculation->num_accepted.end(), done.num_accepted);
+  }
   const uint64_t now = now_us(), started = active.started_us ? active.started_us : now;
   done.queue_us = started - active.request.submitted_us;
   done.prefill_us = (active.first_token_us ? active.first_token_us : now) - started;
@@ -329,7 +363,10 @@ void Engine::fail_step(gainz_code code, const char* error) {
 }
 
 void Engine::bury() {
-  for (Active* active : ended_) active_.erase(active->request.id);
+  for (Active* active : ended_) {
+    if (active->speculating) speculator_->remove(*active->speculating);
+    active_.erase(active->request.id);
+  }
   ended_.clear();
 }
 
@@ -347,6 +384,7 @@ void Engine::publish_stats() {
   counts_.pages_used = pool_->num_used();
   counts_.pages_cached = pool_->num_cached();
   counts_.num_preemptions = scheduler_->num_preemptions();
+  speculator_->add_counts(counts_);
   std::lock_guard lock(mutex_);
   stats_ = counts_;
   stats_.num_waiting += uint32_t(commands_.submitted.size());

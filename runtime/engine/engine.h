@@ -1,8 +1,8 @@
 // Engine: one model at work for many requests.
 //
 // Before: gainz_submit hands it a Request. After: Events leave through the EventSink; exactly one of each request is the last.
-// A step: take commands, schedule, lay out, run slice by slice, sample, emit. Between slices commands are taken again, so that
-// a cancel is answered within one slice and a caller with a frame to draw gets its thread back.
+// A step: take commands, draft, schedule, lay out, run slice by slice, sample, emit. Between slices commands are taken again,
+// so that a cancel is answered within one slice and a caller with a frame to draw gets its thread back.
 //
 // Owner: the runtime. Threads: submit, cancel and stats from any; tick from one at a time (the engine's own thread, if start()
 // made one).
@@ -15,26 +15,19 @@
 #include <unordered_map>
 
 #include "engine/batch.h"
+#include "engine/engine_options.h"
 #include "engine/request.h"
+#include "engine/speculator.h"
 #include "sampler/stop_matcher.h"
 #include "tokenizer/tokenizer.h"
 
 namespace gainz {
 
-struct EngineOptions {
-  SchedulerLimits limits;
-  uint32_t context = 0;  // most tokens of one sequence
-  std::vector<PageGroupLimits> page_groups;
-  uint32_t k_type = 0, v_type = 0;  // GAINZ_TYPE_*
-  bool prefix_cache = true;
-  uint64_t secret = 0;  // random; keys the prefix index
-};
-
 class Engine {
  public:
   static Result<std::unique_ptr<Engine>> create(const Services& services, std::unique_ptr<Model> model,
                                                 std::shared_ptr<const Tokenizer> tokenizer, EventSink& sink,
-                                                const EngineOptions& options);
+                                                const EngineOptions& options, std::unique_ptr<DraftModel> draft_model);
   ~Engine();  // stops the thread; every request still there ends as cancelled
 
   Status start();  // an engine thread of its own
@@ -61,12 +54,14 @@ class Engine {
   bool step(uint64_t deadline_us);
   void take_commands();
   void accept(Request& request);
+  bool advance_drafts(uint64_t deadline_us);
   void begin_step();
   void announce(Active& active, uint64_t now);
   Status copy_pages(const Schedule& schedule);
   bool advance_step(uint64_t deadline_us);
   void finish_step();
-  void sample_rows();
+  void draw_rows();
+  void draw(size_t row);
   void read_row(size_t row);
   void read_generated(Active& active, size_t row);
   void read_prompt_logprob(Active& active, size_t row, uint32_t token_index);
@@ -85,15 +80,17 @@ class Engine {
   EventSink& sink_;
   std::unique_ptr<PagePool> pool_;
   std::unique_ptr<Scheduler> scheduler_;
+  std::unique_ptr<Speculator> speculator_;
   Batch batch_;
 
   std::unordered_map<gainz_request_id, std::unique_ptr<Active>> active_;
   std::vector<Active*> ended_;  // of the step in flight; freed when it is over
   const Schedule* in_flight_ = nullptr;
   const Services* services_ = nullptr;
-  std::vector<size_t> sampled_rows_;  // of the step that ends
-  bool lost_ = false;                 // the device: every request fails
-  bool busy_ = false;                 // the engine thread's: work was left by the last tick
+  std::vector<size_t> drawn_rows_;          // of the step that ends: the first that each sequence draws from
+  double step_us_ = 0, step_begin_us_ = 0;  // time spent on the step in flight, and since when it is counted
+  bool lost_ = false;                       // the device: every request fails
+  bool busy_ = false;                       // the engine thread's: work was left by the last tick
   uint64_t num_accepted_ = 0;
   uint32_t num_deadlines_ = 0;  // requests with one
   gainz_model_stats counts_{};

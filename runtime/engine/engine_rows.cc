@@ -33,33 +33,40 @@ void best_of_row(std::span<const float> logits, double lse, uint32_t n, std::vec
 
 }  // namespace
 
-// Draws the tokens of several sequences at once: each depends on its own row and sampler alone. What fails here is done again
-// by read_generated, which knows what to say.
-void Engine::sample_rows() {
-  sampled_rows_.clear();
+// Draws the tokens of the sequences, several at once: each depends on its own rows and sampler alone. What fails here is done
+// again by read_generated, which knows what to say.
+void Engine::draw_rows() {
+  drawn_rows_.clear();
   for (size_t row = 0; row < batch_.rows().size(); ++row) {
     const BatchRow& where = batch_.rows()[row];
-    const Active& active = static_cast<const Active&>(*in_flight_->items[where.item].sequence);
+    Active& active = static_cast<Active&>(*in_flight_->items[where.item].sequence);
     if (active.ended || active.request.kind != GAINZ_REQUEST_GENERATE || !active.sample_last) continue;
-    if (where.token_index + 1 == active.num_tokens()) sampled_rows_.push_back(row);
+    if (where.token_index + 1 == active.num_tokens()) drawn_rows_.push_back(row);
   }
-  if (sampled_rows_.size() < 2) return;
-  services_->parallel_for(
-      sampled_rows_.size(), 1,
-      [](void* self, uint64_t begin, uint64_t end, uint32_t) {
-        Engine& engine = *static_cast<Engine*>(self);
-        for (uint64_t i = begin; i < end; ++i) {
-          const size_t row = engine.sampled_rows_[i];
-          Active& active = static_cast<Active&>(*engine.in_flight_->items[engine.batch_.rows()[row].item].sequence);
-          try {
-            active.is_sampled =
-                active.sampler.sample_into(engine.batch_.logits(row), active.num_tokens(), {}, active.sampled).ok();
-          } catch (const std::bad_alloc&) {
-            active.is_sampled = false;
-          }
-        }
-      },
-      this);
+  const auto body = [](void* self, uint64_t begin, uint64_t end, uint32_t) {
+    Engine& engine = *static_cast<Engine*>(self);
+    for (uint64_t i = begin; i < end; ++i) engine.draw(engine.drawn_rows_[i]);
+  };
+  if (drawn_rows_.size() > 1)
+    services_->parallel_for(drawn_rows_.size(), 1, body, this);
+  else
+    body(this, 0, drawn_rows_.size(), 0);
+}
+
+// From `row` on: the next token, and as long as it is the one that was drafted, the one behind it. Touches that sequence alone.
+void Engine::draw(size_t row) {
+  const ScheduledTokens& item = in_flight_->items[batch_.rows()[row].item];
+  Active& active = static_cast<Active&>(*item.sequence);
+  active.num_drawn = active.num_read = 0;
+  try {
+    for (uint32_t i = 0;; ++i) {
+      if (!active.sampler.sample_into(batch_.logits(row + i), active.num_tokens() + i, {}, active.drawn[i]).ok()) return;
+      active.sampler.observe_output(active.drawn[i].id);
+      ++active.num_drawn;
+      if (i == item.num_draft || active.drawn[i].id != active.draft[i]) return;
+    }
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 void Engine::read_row(size_t row) {
@@ -72,7 +79,9 @@ void Engine::read_row(size_t row) {
     if (request.kind == GAINZ_REQUEST_LOGITS) return read_logits(active, row, where.token_index);
     if (request.prompt_logprobs >= 0 && where.token_index + 1 < active.num_prompt)
       read_prompt_logprob(active, row, where.token_index);
-    if (active.sample_last && where.token_index + 1 == active.num_tokens()) read_generated(active, row);
+    // Behind a drafted token that did not stand, the rows mean nothing.
+    if (active.sample_last && where.token_index + 1 == active.num_tokens() && where.token_index < active.num_computed)
+      read_generated(active, row);
   } catch (const std::bad_alloc&) {
     end(active, GAINZ_OUT_OF_HOST_MEMORY, GAINZ_FINISH_ERROR, "out of host memory");
   }
@@ -80,11 +89,13 @@ void Engine::read_row(size_t row) {
 
 void Engine::read_generated(Active& active, size_t row) {
   PendingEvent event(sink_);
-  if (std::exchange(active.is_sampled, false)) {
-    std::swap(event->sampled, active.sampled);
+  const uint32_t index = active.num_read++;
+  if (index < active.num_drawn) {
+    std::swap(event->sampled, active.drawn[index]);
   } else {
     const Status status = active.sampler.sample_into(batch_.logits(row), active.num_tokens(), {}, event->sampled);
     if (!status.ok()) return end(active, gainz_code(status.code()), GAINZ_FINISH_ERROR, status.message().c_str());
+    active.sampler.observe_output(event->sampled.id);
   }
   const int32_t id = event->sampled.id;
   active.last_token_us = now_us();
@@ -92,7 +103,10 @@ void Engine::read_generated(Active& active, size_t row) {
   ++counts_.num_generated_tokens;
   active.tokens.push_back(id);
   active.phases.push_back(GAINZ_PHASE_GENERATED);
-  active.sampler.observe_output(id);
+  if (index < in_flight_->items[batch_.rows()[row].item].num_draft && active.draft[index] == id) {
+    scheduler_->accept(active);
+    speculator_->stood(active);
+  }
 
   const Request& request = active.request;
   const auto& stop_ids = request.sampling.stop_token_ids;

@@ -39,6 +39,7 @@ Result<PagePool> PagePool::create(std::span<const PageGroupLimits> groups, uint6
   pool.free_blocks_.reserve(num_blocks);
   for (uint32_t id = num_blocks; id-- > 0;) pool.free_blocks_.push_back(id);
   pool.buckets_.assign(std::bit_ceil(size_t{num_blocks} * 2), kNoBlock);
+  pool.followers_ = pool.buckets_;
   return pool;
 }
 
@@ -53,6 +54,8 @@ size_t PagePool::bucket(uint64_t predecessor, std::span<const int32_t> tokens, u
   for (int32_t token : tokens) h = mix(h, uint32_t(token));
   return h & (buckets_.size() - 1);
 }
+
+size_t PagePool::follower_bucket(uint64_t predecessor) const { return mix(secret_, predecessor) & (followers_.size() - 1); }
 
 bool PagePool::can_allocate(uint32_t num_blocks) const {
   if (free_blocks_.size() + num_cached_ < num_blocks) return false;
@@ -157,6 +160,11 @@ uint64_t PagePool::seal(BlockId id, uint64_t predecessor, std::span<const int32_
   BlockId& head = buckets_[bucket(predecessor, tokens, phases)];
   block.next_in_bucket = head;
   head = id;
+  BlockId& first = followers_[follower_bucket(predecessor)];
+  block.next_follower = first;
+  block.previous_follower = kNoBlock;
+  if (first != kNoBlock) blocks_[first].previous_follower = id;
+  first = id;
   return block.uid;
 }
 
@@ -166,6 +174,16 @@ void PagePool::unseal(BlockId id) {
   while (*link != id) link = &blocks_[*link].next_in_bucket;
   *link = block.next_in_bucket;
   block.uid = 0;
+  const BlockId before = block.previous_follower, after = block.next_follower;
+  (before == kNoBlock ? followers_[follower_bucket(block.predecessor)] : blocks_[before].next_follower) = after;
+  if (after != kNoBlock) blocks_[after].previous_follower = before;
+}
+
+BlockId PagePool::follower(uint64_t predecessor, std::span<const int32_t> first, uint32_t num_candidates) const {
+  BlockId id = followers_[follower_bucket(predecessor)];
+  for (; id != kNoBlock && num_candidates > 0; --num_candidates, id = blocks_[id].next_follower)
+    if (blocks_[id].predecessor == predecessor && std::equal(first.begin(), first.end(), blocks_[id].tokens.begin())) return id;
+  return kNoBlock;
 }
 
 void PagePool::drop_page(BlockId id, uint32_t group) {

@@ -57,6 +57,10 @@ class PagePool {
   uint64_t seal(BlockId block, uint64_t predecessor, std::span<const int32_t> tokens, uint32_t phases);
   // The sealed block of that content, not retained; kNoBlock if there is none.
   BlockId find(uint64_t predecessor, std::span<const int32_t> tokens, uint32_t phases) const;
+  // A sealed block that follows the prefix `predecessor` and begins with `first` (fewer than kPageTokens), the one sealed last
+  // among the last num_candidates that follow it; not retained. kNoBlock: none.
+  BlockId follower(uint64_t predecessor, std::span<const int32_t> first, uint32_t num_candidates) const;
+  std::span<const int32_t> tokens(BlockId block) const { return blocks_[block].tokens; }
   uint64_t uid(BlockId block) const { return blocks_[block].uid; }
   void drop_page(BlockId block, uint32_t group);  // only while one reference is left; otherwise nothing happens
   void clear_cache();
@@ -75,9 +79,11 @@ class PagePool {
     uint64_t predecessor = 0, uid = 0;  // uid 0: not sealed
     uint32_t phases = 0, num_refs = 0;
     BlockId next_in_bucket = kNoBlock, older = kNoBlock, newer = kNoBlock;
+    BlockId next_follower = kNoBlock, previous_follower = kNoBlock;  // in the list of its predecessor's bucket
   };
   PagePool() = default;
   size_t bucket(uint64_t predecessor, std::span<const int32_t> tokens, uint32_t phases) const;
+  size_t follower_bucket(uint64_t predecessor) const;
   void unseal(BlockId id);
   void free_block(BlockId id);
   void cache_remove(BlockId id);
@@ -87,7 +93,7 @@ class PagePool {
   std::vector<PageGroupLimits> groups_;
   std::vector<std::vector<uint32_t>> free_pages_;  // [groups]
   std::vector<Block> blocks_;
-  std::vector<BlockId> free_blocks_, buckets_;
+  std::vector<BlockId> free_blocks_, buckets_, followers_;
   std::vector<uint32_t> cached_pages_;  // [groups] pages held by cache alone
   BlockId oldest_ = kNoBlock, newest_ = kNoBlock;
   uint64_t secret_ = 0, next_uid_ = 1;

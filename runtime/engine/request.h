@@ -30,6 +30,8 @@ struct Request {
   uint64_t submitted_us = 0;
   uint64_t deadline_us = 0;  // 0: none
   uint32_t preempt_after = 0;
+  gainz_speculation speculation{};  // mode is none of DEFAULT
+  std::vector<int32_t> prediction;  // ids
 };
 
 // One event with its storage. `view` points into the other members.

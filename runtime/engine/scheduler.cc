@@ -46,6 +46,9 @@ void Scheduler::remove(Sequence* sequence) {
 
 void Scheduler::preempt(Sequence* sequence) {
   remove(sequence);
+  // The row behind a drafted token that stood may have gone with the step.
+  if (sequence->sample_last) sequence->rows_from = std::min(sequence->rows_from, sequence->num_tokens() - 1);
+  sequence->draft.clear();
   sequence->num_computed = 0;
   sequence->num_sealed = 0;
   sequence->num_dropped = {};
@@ -64,6 +67,7 @@ const Schedule& Scheduler::schedule() {
       Sequence* sequence = running_[i];
       if (!sequence->is_decode() || give_tokens(*sequence)) ++i;
     }
+    give_drafts();
     for (size_t i = 0; i < running_.size(); ++i)
       if (!running_[i]->is_decode()) give_tokens(*running_[i]);
     admit();
@@ -94,10 +98,31 @@ bool Scheduler::give_tokens(Sequence& s) {
     num_rows = 0;
     for (uint32_t i = 0; i < num_tokens; ++i) num_rows += s.wants_row(s.num_computed + i);
   }
-  out_.items.push_back({&s, num_tokens, num_rows});
+  out_.items.push_back({&s, num_tokens, num_rows, 0});
   out_.num_tokens += num_tokens;
   out_.num_rows += num_rows;
   return true;
+}
+
+// Adds drafts to the tokens that are certain. They take what is free: a draft is never worth another sequence's pages.
+void Scheduler::give_drafts() {
+  for (ScheduledTokens& item : out_.items) {
+    Sequence& s = *item.sequence;
+    const uint32_t begin = s.num_computed + item.num_tokens;
+    if (begin < s.num_tokens()) continue;
+    uint32_t n = std::min({s.num_known() - begin, limits_.batch_tokens - out_.num_tokens, limits_.max_rows - out_.num_rows});
+    while (s.blocks.size() < blocks_for(begin + n)) {
+      const auto block = pool_.allocate();
+      if (!block) break;
+      s.blocks.push_back(*block);
+    }
+    n = std::min(n, uint32_t(s.blocks.size()) * kPageTokens - begin);
+    item.num_tokens += n;
+    item.num_rows += n;
+    item.num_draft = n;
+    out_.num_tokens += n;
+    out_.num_rows += n;
+  }
 }
 
 // Allocates the blocks for num_tokens more. A decode may push others out, and itself last; a prompt only those of lower
@@ -204,10 +229,27 @@ uint32_t Scheduler::usable_prefix(const Sequence& s, uint32_t num_blocks, uint32
 
 void Scheduler::computed(const ScheduledTokens& item) {
   Sequence& s = *item.sequence;
-  s.num_computed += item.num_tokens;
+  s.num_computed += item.num_tokens - item.num_draft;
   s.rows_from = std::max(s.rows_from, s.num_computed);
+  seal(s);
+}
+
+void Scheduler::accept(Sequence& s) {
+  ++s.num_computed;
+  s.rows_from = std::max(s.rows_from, s.num_computed);
+  seal(s);
+}
+
+void Scheduler::settle(Sequence& s) {
+  s.draft.clear();
+  for (const uint32_t needed = blocks_for(s.num_computed); s.blocks.size() > needed; s.blocks.pop_back())
+    pool_.release(s.blocks.back());
+}
+
+// Only what is certain enters the index.
+void Scheduler::seal(Sequence& s) {
   if (!s.use_cache) return;
-  for (; (s.num_sealed + 1) * kPageTokens <= s.num_computed; ++s.num_sealed)
+  for (; (s.num_sealed + 1) * kPageTokens <= std::min(s.num_computed, s.num_tokens()); ++s.num_sealed)
     s.prefix_uid =
         pool_.seal(s.blocks[s.num_sealed], s.prefix_uid, block_tokens(s, s.num_sealed), block_phases(s, s.num_sealed));
 }

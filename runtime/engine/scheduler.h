@@ -1,10 +1,11 @@
 // Scheduler: who runs in the next step, and with how many tokens. It knows counts and page numbers, never tensors.
 //
 // Before: Engine adds sequences. After: Batch lays out what schedule() decided.
-// Rules: sequences that generate go first, one token each, so that prefill never starves decode; what is left of the step's
-// tokens goes to prompts in chunks, higher priority and then earlier arrival first; then waiting sequences are admitted. When
-// pages run out, cache is evicted, then pages no window can see are taken back, then the last sequence in that order gives all
-// its pages up and is recomputed later. Owner: the Engine. Threads: the engine's. In steady state nothing is allocated.
+// Rules: sequences that generate go first, one token each, so that prefill never starves decode; then their drafts, as far as
+// there are pages without pushing anyone out; what is left of the step's tokens goes to prompts in chunks, higher priority and
+// then earlier arrival first; then waiting sequences are admitted. When pages run out, cache is evicted, then pages no window
+// can see are taken back, then the last sequence in that order gives all its pages up and is recomputed later. Owner: the
+// Engine. Threads: the engine's. In steady state nothing is allocated.
 #pragma once
 
 #include <vector>
@@ -25,6 +26,7 @@ struct ScheduledTokens {
   Sequence* sequence;
   uint32_t num_tokens;
   uint32_t num_rows;
+  uint32_t num_draft;  // of num_tokens: the last ones, which are guesses
 };
 
 struct Schedule {
@@ -42,16 +44,21 @@ class Scheduler {
   void remove(Sequence* sequence);     // finished or cancelled: its blocks are released (full ones stay as cache)
   // Valid until the next call. Empty although something runs or waits: the first of it needs more pages than there are.
   const Schedule& schedule();
-  void computed(const ScheduledTokens& item);  // the step has run: counts, seals full blocks
+  void computed(const ScheduledTokens& item);  // the step has run: counts what is certain, seals full blocks
+  void accept(Sequence& sequence);             // the next drafted token stands, and is in `tokens`
+  void settle(Sequence& sequence);             // forgets the draft; blocks beyond what stands are given back
   void preempt(Sequence* sequence);            // gives its blocks up; it waits again and is recomputed
 
   Sequence* first() const { return !running_.empty() ? running_[0] : !waiting_.empty() ? waiting_[0] : nullptr; }
+  std::span<Sequence* const> running() const { return running_; }
   uint32_t num_running() const { return uint32_t(running_.size()); }
   uint32_t num_waiting() const { return uint32_t(waiting_.size()); }
   uint64_t num_preemptions() const { return num_preemptions_; }
 
  private:
   bool give_tokens(Sequence& sequence);
+  void give_drafts();
+  void seal(Sequence& sequence);
   bool make_room(Sequence& sequence, uint32_t num_tokens);
   uint32_t affordable_tokens(const Sequence& sequence, uint32_t wanted);
   bool has_place(const Sequence& sequence) const;

@@ -124,6 +124,29 @@ GAINZ_API gainz_code gainz_device_get(gainz_runtime* runtime, uint32_t index, ga
 
 /* ---- models ---- */
 
+/* ---- speculation: several guessed tokens are checked in one step; the tokens of an answer never depend on it ---- */
+
+#define GAINZ_DRAFT_NGRAM 0u      /* runs of the prompt and the answer that come back */
+#define GAINZ_DRAFT_PREDICTION 1u /* the text the caller expects */
+#define GAINZ_DRAFT_CACHE 2u      /* what followed the same prefix before */
+#define GAINZ_DRAFT_MODEL 3u      /* a smaller model */
+#define GAINZ_DRAFT_NOISE 4u      /* random tokens, for measurements; only if it is named */
+#define GAINZ_NUM_DRAFT_KINDS 5u
+#define GAINZ_DRAFT_ROOM 8u /* entries in arrays by kind; those that have no kind yet are 0 */
+#define GAINZ_MAX_DRAFT_TOKENS 16u
+
+#define GAINZ_SPECULATION_DEFAULT 0u /* of a model: AUTO; of a request: the model's settings */
+#define GAINZ_SPECULATION_AUTO 1u    /* as many tokens as the measured step times and acceptances make worth while */
+#define GAINZ_SPECULATION_OFF 2u
+#define GAINZ_SPECULATION_FIXED 3u /* always `depth` tokens where there is a guess */
+
+typedef struct gainz_speculation {
+  uint32_t struct_size;
+  uint32_t mode;
+  uint32_t kinds; /* bit (1 << GAINZ_DRAFT_*); 0: all but NOISE */
+  uint32_t depth; /* drafted tokens in a step, at most GAINZ_MAX_DRAFT_TOKENS. FIXED: always; AUTO: at most (0: no own bound) */
+} gainz_speculation;
+
 typedef struct gainz_model_config {
   uint32_t struct_size;
   uint32_t context;      /* tokens of one sequence, prompt and answer; 0: the model's own, but at most GAINZ_DEFAULT_CONTEXT */
@@ -144,6 +167,9 @@ typedef struct gainz_model_config {
   int32_t (*progress)(void* ctx, const char* stage,
                       double fraction); /* not 0: stop the load (GAINZ_CANCELLED); from the loading thread; it may ask for
                                          plugins and devices, but loading any is GAINZ_BUSY */
+  gainz_speculation speculation;        /* struct_size 0: all defaults */
+  const char* draft_path;               /* GGUF file of a smaller model with the same vocabulary; NULL: none */
+  const char* draft_backend;            /* NULL: as backend */
 } gainz_model_config;
 #define GAINZ_DEFAULT_CONTEXT 4096u
 
@@ -176,6 +202,7 @@ typedef struct gainz_model_info { /* text: valid until the model is unloaded */
   uint32_t max_sequences;
   uint32_t batch_tokens;
   double load_seconds;
+  const char* draft_path; /* of the draft model, whose weights and pages are counted above, or "" */
 } gainz_model_info;
 
 GAINZ_API void gainz_model_config_init(gainz_model_config* config);
@@ -192,6 +219,9 @@ typedef struct gainz_model_stats {
   uint64_t pages_total, pages_used, pages_cached; /* used: held by sequences; cached: kept for prefixes, free to take */
   uint64_t num_steps, num_prompt_tokens, num_generated_tokens, num_cached_tokens, num_preemptions, num_finished, num_failed,
       num_cancelled;
+  uint64_t num_drafted[GAINZ_DRAFT_ROOM], num_accepted[GAINZ_DRAFT_ROOM]; /* tokens, by GAINZ_DRAFT_* */
+  uint64_t decode_us;    /* of steps that held generated tokens alone and whose time had been foreseen */
+  uint64_t predicted_us; /* what the speculation's model had foreseen for them */
 } gainz_model_stats;
 GAINZ_API gainz_code gainz_model_get_stats(gainz_runtime* runtime, gainz_model_id model, gainz_model_stats* out_stats);
 
@@ -284,6 +314,11 @@ typedef struct gainz_request_config {
   size_t num_generated_ids; /* LOGITS: that many ids at the end are fed one by one as generated tokens */
   uint32_t timeout_ms;      /* 0: none; from submit to the last event */
   uint32_t preempt_after;   /* tests: give the pages up once after this many generated tokens and recompute; 0: never */
+  gainz_speculation speculation;
+  const char* prediction; /* GENERATE: text that the answer is expected to be like; it only makes the answer come sooner */
+  size_t prediction_bytes;
+  const int32_t* prediction_ids; /* the same as ids; not both */
+  size_t num_prediction_ids;
 } gainz_request_config;
 
 GAINZ_API void gainz_sampling_init(gainz_sampling* sampling);
@@ -330,7 +365,8 @@ typedef struct gainz_event {
   const char* error;
   uint32_t num_prompt_tokens, num_cached_tokens, num_generated_tokens, num_preemptions;
   uint64_t seed;
-  uint64_t queue_us, prefill_us, decode_us; /* submit to start, to the first token, to the last */
+  uint64_t queue_us, prefill_us, decode_us;                               /* submit to start, to the first token, to the last */
+  uint32_t num_drafted[GAINZ_DRAFT_ROOM], num_accepted[GAINZ_DRAFT_ROOM]; /* tokens, by GAINZ_DRAFT_* */
 } gainz_event;
 
 /* The next event of one request, or of any (request 0), waiting at most timeout_ms (0: not at all; -1: as long as it takes).

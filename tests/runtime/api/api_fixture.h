@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -60,12 +61,18 @@ struct Answer {
   uint32_t num_prompt = 0, num_cached = 0, num_generated = 0, num_preemptions = 0, num_started = 0, num_done = 0,
            num_prompt_logprobs = 0;
   uint64_t seed = 0;
+  std::vector<float> logprobs;  // of each token, its alternatives behind it
+  uint32_t num_drafted[GAINZ_DRAFT_ROOM] = {}, num_accepted[GAINZ_DRAFT_ROOM] = {};
 
   void take(const gainz_event& e) {
     EXPECT_EQ(num_done, 0u) << "an event after the last";
     if (e.kind == GAINZ_EVENT_STARTED) ++num_started;
     if (e.kind == GAINZ_EVENT_PROMPT_LOGPROB) ++num_prompt_logprobs;
-    if (e.kind == GAINZ_EVENT_TOKEN) ids.push_back(e.id);
+    if (e.kind == GAINZ_EVENT_TOKEN) {
+      ids.push_back(e.id);
+      logprobs.push_back(e.logprob);
+      for (uint32_t i = 0; i < e.num_top; ++i) logprobs.insert(logprobs.end(), {float(e.top[i].id), e.top[i].logprob});
+    }
     if (e.kind == GAINZ_EVENT_TOKEN || e.kind == GAINZ_EVENT_DONE) text.append(e.text, e.text_bytes);
     if (e.kind == GAINZ_EVENT_LOGITS) logits.insert(logits.end(), e.values, e.values + e.num_values);
     if (e.kind == GAINZ_EVENT_EMBEDDING) embedding.assign(e.values, e.values + e.num_values);
@@ -79,6 +86,8 @@ struct Answer {
     num_generated = e.num_generated_tokens;
     num_preemptions = e.num_preemptions;
     seed = e.seed;
+    std::copy_n(e.num_drafted, GAINZ_DRAFT_ROOM, num_drafted);
+    std::copy_n(e.num_accepted, GAINZ_DRAFT_ROOM, num_accepted);
   }
 };
 
@@ -88,6 +97,7 @@ struct Ask {
   std::vector<int32_t> ids;
   std::string text;
   std::vector<uint32_t> positions;
+  std::vector<int32_t> prediction;
 
   Ask() {
     gainz_request_config_init(&config);
@@ -118,6 +128,7 @@ struct Ask {
     config.model = model;
     if (!text.empty()) config.messages_json = text.c_str();
     if (!ids.empty()) config.prompt_ids = ids.data(), config.num_prompt_ids = ids.size();
+    if (!prediction.empty()) config.prediction_ids = prediction.data(), config.num_prediction_ids = prediction.size();
     if (!positions.empty()) config.positions = positions.data(), config.num_positions = positions.size();
     return &config;
   }

@@ -70,7 +70,7 @@ class EngineTest : public testing::Test {
     options.limits = {max_sequences, batch_tokens, std::max(32u, max_sequences), false};
     options.context = 512;
     options.page_groups = {{num_pages, 0}, {windowed_pages ? windowed_pages : num_pages, 40}};
-    auto created = Engine::create(services, std::move(fake), tokenizer(), sink, options);
+    auto created = Engine::create(services, std::move(fake), tokenizer(), sink, options, nullptr);
     ASSERT_TRUE(created.ok()) << created.status().message();
     engine = std::move(*created);
   }
