@@ -65,7 +65,18 @@ Event* EventHub::make() {
       return std::exchange(spare_, spare_->next);
     }
   }
-  return new Event;
+  return make_new();
+}
+
+Event* EventHub::make_new() {
+  auto event = std::make_unique<Event>();
+  event->sampled.top.reserve(kFirstAlternatives);
+  event->text.reserve(kFirstTextBytes);
+  return event.release();
+}
+
+void EventHub::reserve(size_t num_events) {
+  for (size_t i = 0; i < num_events; ++i) discard(make_new());
 }
 
 void EventHub::discard(Event* event) {

@@ -24,6 +24,7 @@ class EventHub : public EventSink {
   void close(gainz_request_id id);               // submit failed: no event will come
   gainz_model_id model_of(gainz_request_id id);  // 0: no such request
 
+  void reserve(size_t num_events) override;
   Event* make() override;
   void push(Event* event) override;
   void discard(Event* event) override;
@@ -49,9 +50,11 @@ class EventHub : public EventSink {
   };
   static constexpr size_t kMaxSpareEvents = 256;
   static constexpr size_t kMaxSpareValues = 1024;
+  static constexpr size_t kFirstAlternatives = 20, kFirstTextBytes = 64;  // an event has room for from the beginning
 
   Record* find(gainz_request_id id);
   void append(Record& record, Event* event);
+  static Event* make_new();
   Event* take(Record& record);
   void unlink_ready(Record& record);
   void erase(Record& record);

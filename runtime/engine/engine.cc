@@ -35,6 +35,7 @@ Result<std::unique_ptr<Engine>> Engine::create(const Services& services, std::un
   GAINZ_TRY(engine->model_->prepare(options.k_type, options.v_type, num_pages, bucket));
   engine->services_ = &services;
   engine->drawn_rows_.reserve(limits.max_rows);
+  sink.reserve(limits.max_rows);
   engine->publish_stats();
   return engine;
 }
@@ -193,6 +194,7 @@ void Engine::accept(Request& request) {
   active->speculation = active->speculating.get();
   active->draft.reserve(active->speculating ? kMaxDraftTokens : 0);
   active->drawn.resize(active->speculating ? kMaxDraftTokens + 1 : 1);
+  for (SampledToken& token : active->drawn) token.top.reserve(size_t(std::max(0, r.sampling.logprobs)));
   Active& added = *active_.emplace(id, std::move(active)).first->second;
   num_deadlines_ += added.request.deadline_us != 0;
   if (r.kind == GAINZ_REQUEST_GENERATE && num_new == 0 && r.prompt_logprobs < 0)

@@ -91,7 +91,7 @@ void Engine::read_generated(Active& active, size_t row) {
   PendingEvent event(sink_);
   const uint32_t index = active.num_read++;
   if (index < active.num_drawn) {
-    std::swap(event->sampled, active.drawn[index]);
+    event->sampled = active.drawn[index];  // copied: each keeps its room
   } else {
     const Status status = active.sampler.sample_into(batch_.logits(row), active.num_tokens(), {}, event->sampled);
     if (!status.ok()) return end(active, gainz_code(status.code()), GAINZ_FINISH_ERROR, status.message().c_str());

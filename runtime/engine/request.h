@@ -47,6 +47,7 @@ struct Event {
 class EventSink {
  public:
   virtual ~EventSink() = default;
+  virtual void reserve(size_t num_events) = 0;  // room for so many more at once; may throw std::bad_alloc
   virtual Event* make() = 0;               // empty, storage reused where possible; may throw std::bad_alloc
   virtual void push(Event* event) = 0;     // takes it; never fails
   virtual void discard(Event* event) = 0;  // one that is not to be sent

@@ -27,6 +27,7 @@ struct Answer {
 
 class Collector : public EventSink {
  public:
+  void reserve(size_t) override {}
   Event* make() override { return new Event; }
   void push(Event* event) override {
     std::lock_guard lock(mutex);
