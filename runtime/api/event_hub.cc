@@ -16,7 +16,7 @@ EventHub::~EventHub() {
 
 gainz_request_id EventHub::open(gainz_model_id model) {
   auto record = std::make_unique<Record>();
-  record->done = std::make_unique<Event>();
+  record->done.reset(make_new());  // it joins the spare ones when it has been read
   record->model = model;
   std::lock_guard lock(mutex_);
   if (free_slots_.empty()) {

@@ -17,6 +17,7 @@ struct Engine::Active : Sequence {
   Sampler sampler;
   StopMatcher stops;
   StreamDecoder decoder;
+  std::string piece;  // text of the token in hand
   uint32_t num_prompt = 0, num_generated = 0;
   std::vector<double> pooled;  // [embedding_length] sum of hidden rows, for mean pooling
   uint64_t started_us = 0, first_token_us = 0, last_token_us = 0;

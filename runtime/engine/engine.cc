@@ -8,6 +8,7 @@
 namespace gainz {
 namespace {
 
+constexpr size_t kFirstPieceBytes = 64;
 constexpr const char* kNoMemory = "out of host memory";
 
 }  // namespace
@@ -168,6 +169,7 @@ void Engine::accept(Request& request) {
   Request& r = active->request;
   active->num_prompt = num_prompt;
   active->tokens = std::move(tokens);
+  active->piece.reserve(kFirstPieceBytes);
   active->phases.reserve(num_prompt + num_new);
   active->phases.assign(num_prompt, GAINZ_PHASE_PROMPT);
   active->blocks.reserve((num_prompt + num_new) / kPageTokens + 1);

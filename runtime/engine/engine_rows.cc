@@ -112,7 +112,12 @@ void Engine::read_generated(Active& active, size_t row) {
   const auto& stop_ids = request.sampling.stop_token_ids;
   const bool stop_id = (!request.sampling.ignore_eos && tokenizer_->is_end_of_generation(id)) ||
                        std::find(stop_ids.begin(), stop_ids.end(), id) != stop_ids.end();
-  const bool stop_text = !stop_id && active.stops.push(active.decoder.push(id), event->text);
+  bool stop_text = false;
+  if (!stop_id) {
+    active.piece.clear();
+    active.decoder.push(id, active.piece);
+    stop_text = active.stops.push(active.piece, event->text);
+  }
   event->view.kind = GAINZ_EVENT_TOKEN;
   event->view.id = id;
   event->view.position = active.num_tokens() - 1;

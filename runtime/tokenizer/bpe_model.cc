@@ -212,11 +212,14 @@ Status BpeModel::encode(std::string_view text, bool, std::vector<int32_t>& out) 
   return {};
 }
 
-std::string BpeModel::bytes_of(int32_t id) const {
+void BpeModel::append_bytes(int32_t id, std::string& out) const {
   const PieceType type = vocab_.type(id);
-  if (type == PieceType::byte) return std::string(1, static_cast<char>(vocab_.byte_value(id)));
-  if (type == PieceType::user_defined) return std::string(vocab_.text(id));
-  return byte_level::unspell(vocab_.text(id));
+  if (type == PieceType::byte)
+    out += static_cast<char>(vocab_.byte_value(id));
+  else if (type == PieceType::user_defined)
+    out += vocab_.text(id);
+  else
+    byte_level::append_unspelled(vocab_.text(id), out);
 }
 
 }  // namespace gainz

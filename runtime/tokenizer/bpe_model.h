@@ -20,7 +20,7 @@ class BpeModel : public TextModel {
   static Result<std::unique_ptr<TextModel>> create(const Gguf& file, const Vocab& vocab);
 
   Status encode(std::string_view text, bool starts, std::vector<int32_t>& out) const override;
-  std::string bytes_of(int32_t id) const override;
+  void append_bytes(int32_t id, std::string& out) const override;
 
  private:
   BpeModel(const Vocab& vocab, PreTokenizer pre_tokenizer, MergeTable merges);

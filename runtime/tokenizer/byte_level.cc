@@ -50,17 +50,18 @@ std::string spell(std::string_view bytes) {
   return out;
 }
 
-std::string unspell(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
+void append_unspelled(std::string_view text, std::string& out) {
+  const size_t before = out.size();
   for (std::string_view rest = text; !rest.empty();) {
     const utf8::Step step = utf8::decode(rest);
     const std::optional<uint8_t> byte = step.valid ? byte_of(step.code_point) : std::nullopt;
-    if (!byte) return std::string(text);
+    if (!byte) {
+      out.replace(before, std::string::npos, text);
+      return;
+    }
     out += static_cast<char>(*byte);
     rest.remove_prefix(step.num_bytes);
   }
-  return out;
 }
 
 }  // namespace gainz::byte_level

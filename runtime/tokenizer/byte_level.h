@@ -14,6 +14,6 @@ std::optional<uint8_t> byte_of(uint32_t code_point);
 
 std::string spell(std::string_view bytes);
 // The bytes behind a spelling; a spelling with any character outside the alphabet stands for itself.
-std::string unspell(std::string_view text);
+void append_unspelled(std::string_view text, std::string& out);
 
 }  // namespace gainz::byte_level

@@ -6,16 +6,12 @@ namespace gainz {
 
 namespace {
 
-std::string replace_all(std::string_view text, std::string_view from, std::string_view to) {
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    const size_t found = text.find(from, at);
-    out += text.substr(at, found - at);
-    if (found == std::string_view::npos) break;
+void append_replaced(std::string_view text, std::string_view from, std::string_view to, std::string& out) {
+  for (size_t at; (at = text.find(from)) != std::string_view::npos; text.remove_prefix(at + from.size())) {
+    out += text.substr(0, at);
     out += to;
-    at = found + from.size();
   }
-  return out;
+  out += text;
 }
 
 }  // namespace
@@ -30,7 +26,7 @@ Result<SentencePieces> SentencePieces::create(const Gguf& file, const Vocab& voc
     if (vocab.text(id).find(' ') == std::string_view::npos) {
       pieces.push_back({vocab.text(id), id});
     } else {
-      out.spellings_.push_back(replace_all(vocab.text(id), " ", kBlankMark));
+      append_replaced(vocab.text(id), " ", kBlankMark, out.spellings_.emplace_back());
       pieces.push_back({out.spellings_.back(), id});
     }
   }
@@ -57,9 +53,11 @@ Status SentencePieces::spell(std::string_view character, bool& after_unknown, st
   return {};
 }
 
-std::string SentencePieces::bytes_of(int32_t id) const {
-  if (vocab_->type(id) == PieceType::byte) return std::string(1, static_cast<char>(vocab_->byte_value(id)));
-  return replace_all(vocab_->text(id), kBlankMark, " ");
+void SentencePieces::append_bytes(int32_t id, std::string& out) const {
+  if (vocab_->type(id) == PieceType::byte)
+    out += static_cast<char>(vocab_->byte_value(id));
+  else
+    append_replaced(vocab_->text(id), kBlankMark, " ", out);
 }
 
 }  // namespace gainz

@@ -24,7 +24,7 @@ class SentencePieces {
   // and is updated. Errors: invalid if the vocabulary has neither byte pieces nor an unknown piece.
   Status spell(std::string_view character, bool& after_unknown, std::vector<int32_t>& out) const;
 
-  std::string bytes_of(int32_t id) const;
+  void append_bytes(int32_t id, std::string& out) const;
 
  private:
   const Vocab* vocab_ = nullptr;

@@ -17,7 +17,7 @@ class SpmModel : public TextModel {
   static Result<std::unique_ptr<TextModel>> create(const Gguf& file, const Vocab& vocab);
 
   Status encode(std::string_view text, bool starts, std::vector<int32_t>& out) const override;
-  std::string bytes_of(int32_t id) const override { return pieces_.bytes_of(id); }
+  void append_bytes(int32_t id, std::string& out) const override { pieces_.append_bytes(id, out); }
   bool drops_first_blank() const override { return pieces_.normalizer().adds_blank(); }
   bool wants_user_pieces_cut() const override { return false; }
 

@@ -7,9 +7,14 @@ StreamDecoder::StreamDecoder(std::shared_ptr<const Tokenizer> tokenizer, bool sk
     : tokenizer_(std::move(tokenizer)), skip_special_(skip_special) {}
 
 std::string StreamDecoder::push(int32_t id) {
-  if (skip_special_ && tokenizer_->is_special(id)) return {};
-  held_ += tokenizer_->token_bytes(id);
   std::string out;
+  push(id, out);
+  return out;
+}
+
+void StreamDecoder::push(int32_t id, std::string& out) {
+  if (skip_special_ && tokenizer_->is_special(id)) return;
+  tokenizer_->append_token_bytes(id, held_);
   std::string_view rest = held_;
   while (!rest.empty()) {
     const size_t num_valid = utf8::valid_prefix(rest);
@@ -22,7 +27,6 @@ std::string StreamDecoder::push(int32_t id) {
     rest.remove_prefix(step.num_bytes);
   }
   held_.erase(0, held_.size() - rest.size());
-  return out;
 }
 
 std::string StreamDecoder::finish() {

@@ -20,8 +20,9 @@ class TextModel {
   // after a control piece. Errors: invalid (a byte that the vocabulary cannot spell), limit_exceeded.
   virtual Status encode(std::string_view text, bool starts, std::vector<int32_t>& out) const = 0;
 
-  // The bytes that a piece of any type but control and unknown stands for in the middle of a text.
-  virtual std::string bytes_of(int32_t id) const = 0;
+  // Appends the bytes that a piece of any type but control and unknown stands for in the middle of a text. Allocates nothing
+  // else, so that a stream of tokens costs no memory.
+  virtual void append_bytes(int32_t id, std::string& out) const = 0;
 
   // Whether decoding drops one blank at the very beginning, because encoding put it there.
   virtual bool drops_first_blank() const { return false; }

@@ -194,16 +194,26 @@ Result<std::string> Tokenizer::decode(std::span<const int32_t> ids, bool skip_sp
       drops_blank = false;
       continue;
     }
-    const std::string piece = parts_->model->bytes_of(id);
-    bytes += std::string_view(piece).substr(drops_blank && piece.starts_with(' ') ? 1 : 0);
+    const size_t begin = bytes.size();
+    parts_->model->append_bytes(id, bytes);
+    if (drops_blank && bytes.size() > begin && bytes[begin] == ' ') bytes.erase(begin, 1);
     drops_blank = false;
   }
   return utf8::repair(bytes);
 }
 
 std::string Tokenizer::token_bytes(int32_t id) const {
-  if (!parts_->vocab.contains(id)) return {};
-  return is_special(id) ? std::string(parts_->vocab.text(id)) : parts_->model->bytes_of(id);
+  std::string out;
+  append_token_bytes(id, out);
+  return out;
+}
+
+void Tokenizer::append_token_bytes(int32_t id, std::string& out) const {
+  if (!parts_->vocab.contains(id)) return;
+  if (is_special(id))
+    out += parts_->vocab.text(id);
+  else
+    parts_->model->append_bytes(id, out);
 }
 
 std::string_view Tokenizer::token_text(int32_t id) const {

@@ -46,6 +46,7 @@ class Tokenizer {
 
   // Raw bytes of one token in the middle of a text; special ones give their spelling, an id outside the vocabulary nothing.
   std::string token_bytes(int32_t id) const;
+  void append_token_bytes(int32_t id, std::string& out) const;
   // As the file spells it; empty for an id outside the vocabulary. Lives as long as the Tokenizer.
   std::string_view token_text(int32_t id) const;
 
@@ -73,8 +74,9 @@ class StreamDecoder {
  public:
   explicit StreamDecoder(std::shared_ptr<const Tokenizer> tokenizer, bool skip_special = true);
 
-  std::string push(int32_t id);  // what can be shown now, perhaps nothing; valid UTF-8
-  std::string finish();          // the held tail, an unfinished character as U+FFFD; the decoder is then as new
+  std::string push(int32_t id);             // what can be shown now, perhaps nothing; valid UTF-8
+  void push(int32_t id, std::string& out);  // the same appended; allocates only what `out` needs
+  std::string finish();                     // the held tail, an unfinished character as U+FFFD; the decoder is then as new
 
  private:
   std::shared_ptr<const Tokenizer> tokenizer_;

@@ -152,12 +152,12 @@ Status WordPieceModel::encode(std::string_view text, bool, std::vector<int32_t>&
   return {};
 }
 
-std::string WordPieceModel::bytes_of(int32_t id) const {
+void WordPieceModel::append_bytes(int32_t id, std::string& out) const {
   const std::string_view text = vocab_.text(id);
   const std::string_view mark = marks_beginnings_ ? kBlankMark : kContinuation;
   const bool marked = text.starts_with(mark);
-  const std::string bare(marked ? text.substr(mark.size()) : text);
-  return marked == marks_beginnings_ ? " " + bare : bare;
+  if (marked == marks_beginnings_) out += ' ';
+  out += marked ? text.substr(mark.size()) : text;
 }
 
 }  // namespace gainz
