@@ -19,7 +19,7 @@ Status find_loader(PFN_vkGetInstanceProcAddr* out_get) {
 }
 
 Status InstanceApi::load(PFN_vkGetInstanceProcAddr get, VkInstance instance) {
-#define GAINZ_VULKAN_LOAD(name)                                           \
+#define GAINZ_VULKAN_LOAD(name)                                     \
   name = reinterpret_cast<PFN_vk##name>(get(instance, "vk" #name)); \
   if (name == nullptr) return failure(GAINZ_STATUS_UNSUPPORTED, "the Vulkan instance has no vk" #name);
   GAINZ_VULKAN_INSTANCE_FUNCTIONS(GAINZ_VULKAN_LOAD)
@@ -32,7 +32,7 @@ Status InstanceApi::load(PFN_vkGetInstanceProcAddr get, VkInstance instance) {
 }
 
 Status DeviceApi::load(PFN_vkGetDeviceProcAddr get, VkDevice device) {
-#define GAINZ_VULKAN_LOAD(name)                                         \
+#define GAINZ_VULKAN_LOAD(name)                                   \
   name = reinterpret_cast<PFN_vk##name>(get(device, "vk" #name)); \
   if (name == nullptr) return failure(GAINZ_STATUS_UNSUPPORTED, "the Vulkan device has no vk" #name);
   GAINZ_VULKAN_DEVICE_FUNCTIONS(GAINZ_VULKAN_LOAD)

@@ -36,7 +36,8 @@ void Context::choose_tuning() {
                .tokens = 8};
   }
   char text[96];
-  std::snprintf(text, sizeof text, " g%u.%u.%u.%u", tuning_.group_size, tuning_.one_subgroup ? 1 : 0, tuning_.split, tuning_.rows);
+  std::snprintf(text, sizeof text, " g%u.%u.%u.%u", tuning_.group_size, tuning_.one_subgroup ? 1 : 0, tuning_.split,
+                tuning_.rows);
   candidate_.identity += text;
 }
 
@@ -51,7 +52,8 @@ Status Context::make_device() {
   std::vector<const char*> extensions;
   if (candidate_.can_fix_subgroup) {
     timeline.pNext = &control;
-    if (candidate_.properties.apiVersion < VK_API_VERSION_1_3) extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+    if (candidate_.properties.apiVersion < VK_API_VERSION_1_3)
+      extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
   }
   VkDeviceCreateInfo info{};
   info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;

@@ -13,11 +13,11 @@ namespace gainz::vulkan {
 
 // How kernels are specialised; decides the order of sums, so it is part of a device's identity.
 struct Tuning {
-  uint32_t group_size = 64;  // invocations of a workgroup
+  uint32_t group_size = 64;   // invocations of a workgroup
   bool one_subgroup = false;  // a workgroup is one subgroup of exactly that size
-  uint32_t split = 8;        // invocations that share a weight row
-  uint32_t rows = 1;         // weight rows an invocation makes
-  uint32_t tokens = 8;       // most rows of x it makes them for
+  uint32_t split = 8;         // invocations that share a weight row
+  uint32_t rows = 1;          // weight rows an invocation makes
+  uint32_t tokens = 8;        // most rows of x it makes them for
 };
 
 // What device_open's options say; docs/vulkan.md describes each.
@@ -25,8 +25,8 @@ struct Options {
   enum class Profile { kAuto, kCpu, kGpu };
   Profile profile = Profile::kAuto;
   bool validation = false;
-  bool staged = false;                 // device memory is never mapped
-  uint64_t memory_limit_bytes = 0;     // 0: none
+  bool staged = false;                  // device memory is never mapped
+  uint64_t memory_limit_bytes = 0;      // 0: none
   uint64_t max_buffer_range_bytes = 0;  // 0: the device's own
 };
 

@@ -6,34 +6,10 @@
 namespace gainz::vulkan {
 
 namespace {
-constexpr uint32_t kRowsMultiple = 64;    // so that a run of rows begins at a multiple of every offset alignment
-constexpr uint64_t kMaxGroupsX = 65535;   // what every device has
 constexpr uint64_t kColumnsPerLane = 16;  // of elementwise work
 constexpr uint32_t kMaxHeadsPerGroup = 4;
-// kOp of elementwise.comp.
-enum Elementwise : uint32_t { kAdd, kMul, kMulRow, kScale, kSoftcap, kActivation, kGatedActivation, kGather, kMask, kMoeSum };
 uint32_t bits(float x) { return std::bit_cast<uint32_t>(x); }
-Shader with_format(Shader shader, const Packing& packing) {
-  return static_cast<Shader>(static_cast<uint32_t>(shader) + static_cast<uint32_t>(packing.format));
-}
 }  // namespace
-
-template <class Body>
-Status Emitter::for_rows(uint32_t domain, std::initializer_list<uint32_t> values, Body body) {
-  uint64_t most = kMaxGroupsX;  // rows are workgroups in y
-  uint64_t widest = 0;
-  for (const uint32_t v : values) widest = std::max<uint64_t>(widest, storage(v).stride * 4);
-  if (widest != 0) most = std::min(most, context_.max_range_bytes() / widest);
-  const uint64_t all = max_rows(domain);
-  if (all > most) most = most / kRowsMultiple * kRowsMultiple;
-  if (most == 0)
-    return failure(GAINZ_STATUS_LIMIT_EXCEEDED, "%u rows of %llu bytes; the device shows %llu bytes at once", kRowsMultiple,
-                   wide(widest), wide(context_.max_range_bytes()));
-  ++next_work_;
-  for (uint64_t first = 0; first < all; first += most)
-    body(Rows{domain, static_cast<uint32_t>(first), static_cast<uint32_t>(std::min(most, all - first))});
-  return {};
-}
 
 BufferRef Emitter::ref(uint32_t v, const Rows& rows, bool written) const {
   const Storage& s = storage(v);
@@ -61,7 +37,7 @@ void Emitter::push(Dispatch* dispatch, std::initializer_list<uint32_t> words) {
 }
 
 uint32_t Emitter::groups_for(uint64_t columns) const {
-  return static_cast<uint32_t>(std::clamp<uint64_t>(parts_of(columns, tuning_.group_size * kColumnsPerLane), 1, kMaxGroupsX));
+  return static_cast<uint32_t>(std::clamp<uint64_t>(parts_of(columns, tuning_.group_size * kColumnsPerLane), 1, kMaxGroups));
 }
 
 Status Emitter::emit(const Work& work) {
@@ -94,8 +70,8 @@ Status Emitter::embed(const Work& work) {
   const uint32_t y = work.output();
   return for_rows(GAINZ_ROWS_TOKENS, {y}, [&](const Rows& rows) {
     for (const Matrix::Part& part : m.parts) {
-      Dispatch& d = add(work, with_format(Shader::kEmbed, m.packing),
-                        {static_cast<uint32_t>(m.packing.scales), m.packing.offset}, rows);
+      Dispatch& d =
+          add(work, with_format(Shader::kEmbed, m.packing), {static_cast<uint32_t>(m.packing.scales), m.packing.offset}, rows);
       d.buffers[2] = fixed(part.quants);
       d.buffers[3] = fixed(part.scales);
       d.buffers[4] = ref(y, rows, true);
@@ -121,92 +97,8 @@ Status Emitter::norm(const Work& work) {
     d.buffers[4] = ref(y, rows, true);
     d.buffers[5] = ref(r, rows);
     push(&d, {header_word(domain), rows.first, dim, bits(node.attr.norm.epsilon), column(x), stride(x), column(y), stride(y),
-              node.has_input(1) ? 1u : 0u, 0, node.has_input(2) ? 1u : 0u, 0, work.residual != kNone ? 1u : 0u, column(r), stride(r)});
-  });
-}
-
-Status Emitter::linear(const Work& work) {
-  const uint32_t domain = work.node->output(0).rows;
-  const uint32_t y = work.linears.size() > 1 && work.gated == nullptr ? work.linears[0]->outputs[0] : work.output();
-  return for_rows(domain, {work.node->inputs[0], y, work.residual == kNone ? y : work.residual},
-                  [&](const Rows& rows) { linear_rows(work, rows); });
-}
-
-void Emitter::linear_rows(const Work& work, const Rows& rows) {
-  const Matrix& m = model_.matrix(work);
-  const uint32_t x = work.node->inputs[0];
-  const uint32_t y = work.linears.size() > 1 && work.gated == nullptr ? work.linears[0]->outputs[0] : work.output();
-  const uint32_t r = work.residual == kNone ? x : work.residual;
-  const Range* bias = model_.bias(work);
-  const uint32_t rows_each = work.gated != nullptr ? 2 : tuning_.rows;
-  const uint32_t per_group = tuning_.group_size / tuning_.split * (work.gated != nullptr ? 1 : rows_each);
-  for (const Matrix::Part& part : m.parts) {
-    uint32_t above = 0;
-    for (uint32_t tile = tuning_.tokens; tile != 0; tile = tile == 8 ? 4 : tile == 1 ? 0 : 1) {
-      if (tile != 1 && tile > rows.count) continue;
-      Dispatch& d = add(work, with_format(Shader::kLinear, m.packing),
-                        {static_cast<uint32_t>(m.packing.scales), m.packing.offset, tile, rows_each, tuning_.split,
-                         work.gated != nullptr ? work.gated->attr.activation.kind : 0, 0},
-                        rows);
-      d.groups_x = static_cast<uint32_t>(parts_of(part.count, per_group));
-      d.tile = tile;
-      d.tiles_above = above;
-      d.whole_tiles = tile != 1;
-      const auto first = static_cast<uint32_t>(part.first);
-      d.buffers[1] = ref(x, rows);
-      d.buffers[2] = fixed(part.quants);
-      d.buffers[3] = fixed(part.scales);
-      d.buffers[4] = ref(y, rows, true);
-      d.buffers[5] = ref(r, rows);
-      d.buffers[6] = bias != nullptr ? fixed(*bias) : d.buffers[1];
-      d.buffers[7] = d.buffers[1];
-      push(&d, {header_word(rows.domain), rows.first, rows.count, above, static_cast<uint32_t>(m.num_blocks),
-                static_cast<uint32_t>(m.columns), static_cast<uint32_t>(m.row_words), static_cast<uint32_t>(m.row_scale_words),
-                static_cast<uint32_t>(part.count), column(x), stride(x), column(y) + first, stride(y),
-                bias != nullptr ? 1u : 0u, first, static_cast<uint32_t>(m.num_rows), work.residual != kNone ? 1u : 0u,
-                column(r) + first, stride(r)});
-      above = tile;
-    }
-  }
-}
-
-Status Emitter::moe_linear(const Work& work) {
-  const sdk::Node& node = *work.node;
-  const gainz_moe_linear_attr& attr = node.attr.moe_linear;
-  const Matrix& m = model_.matrix(work);
-  const bool sums = node.has_input(3);
-  const uint32_t x = node.inputs[0], ids = node.inputs[1], y = work.output();
-  const uint32_t product = sums ? next_extra_++ : y;
-  const uint32_t domain = node.output(0).rows;
-  const uint32_t per_group = tuning_.group_size / tuning_.split * tuning_.rows;
-  GAINZ_SDK_TRY(for_rows(domain, {x, ids, product}, [&](const Rows& rows) {
-    for (const Matrix::Part& part : m.parts) {
-      Dispatch& d = add(work, with_format(Shader::kLinear, m.packing),
-                        {static_cast<uint32_t>(m.packing.scales), m.packing.offset, 1, tuning_.rows, tuning_.split, 0, 1}, rows);
-      d.groups_x = static_cast<uint32_t>(parts_of(m.num_rows, per_group));
-      d.multiple = attr.num_chosen;
-      d.buffers[1] = d.buffers[5] = d.buffers[6] = ref(x, rows);
-      d.buffers[2] = fixed(part.quants);
-      d.buffers[3] = fixed(part.scales);
-      d.buffers[4] = ref(product, rows, true);
-      d.buffers[7] = ref(ids, rows);
-      push(&d, {header_word(domain), rows.first, rows.count, 0, static_cast<uint32_t>(m.num_blocks),
-                static_cast<uint32_t>(m.columns), static_cast<uint32_t>(m.row_words), static_cast<uint32_t>(m.row_scale_words),
-                static_cast<uint32_t>(m.num_rows), column(x), stride(x), column(product), stride(product), 0, 0, 0, 0, 0, 0,
-                static_cast<uint32_t>(part.first), static_cast<uint32_t>(part.count), static_cast<uint32_t>(m.num_rows),
-                attr.num_chosen, attr.rows_per_token != 1 ? 1u : 0u, column(ids), stride(ids)});
-    }
-  }));
-  if (!sums) return {};
-  const uint32_t z = node.inputs[3];
-  return for_rows(domain, {product, y, z}, [&](const Rows& rows) {
-    Dispatch& d = add(work, Shader::kElementwise, {kMoeSum, 0}, rows);
-    d.groups_x = groups_for(m.num_rows);
-    d.buffers[1] = ref(product, rows);
-    d.buffers[4] = ref(y, rows, true);
-    d.buffers[5] = ref(z, rows);
-    push(&d, {header_word(domain), rows.first, static_cast<uint32_t>(m.num_rows), column(product), stride(product), column(y),
-              stride(y), column(z), stride(z), 0, 0, 0, attr.num_chosen});
+              node.has_input(1) ? 1u : 0u, 0, node.has_input(2) ? 1u : 0u, 0, work.residual != kNone ? 1u : 0u, column(r),
+              stride(r)});
   });
 }
 
@@ -255,8 +147,8 @@ Status Emitter::attention(const Work& work) {
     d.buffers[2] = fixed(group.k.layers[attr.layer]);
     d.buffers[3] = fixed(group.v.layers[attr.layer]);
     d.buffers[4] = ref(y, rows, true);
-    push(&d, {rows.first, attr.num_kv_heads, heads_per_kv, attr.window, bits(attr.scale), bits(attr.softcap), column(x), stride(x),
-              column(y), stride(y), plan_.step.positions, plan_.step.sequences, plan_.step.groups[attr.group].table,
+    push(&d, {rows.first, attr.num_kv_heads, heads_per_kv, attr.window, bits(attr.scale), bits(attr.softcap), column(x),
+              stride(x), column(y), stride(y), plan_.step.positions, plan_.step.sequences, plan_.step.groups[attr.group].table,
               bucket_.max_pages_per_sequence});
   });
 }
@@ -322,8 +214,8 @@ Status Emitter::choose(const Work& work) {
     d.buffers[5] = ref(ids, rows, true);
     const float scale = !route ? 1.0f : node.attr.moe_route.scale == 0.0f ? 1.0f : node.attr.moe_route.scale;
     push(&d, {header_word(domain), rows.first, static_cast<uint32_t>(node.input(0).cols()),
-              route ? node.attr.moe_route.num_chosen : node.attr.top_k.num_chosen, column(x), stride(x), column(ids), stride(ids),
-              column(values), stride(values), route ? node.attr.moe_route.normalize : 0, bits(scale)});
+              route ? node.attr.moe_route.num_chosen : node.attr.top_k.num_chosen, column(x), stride(x), column(ids),
+              stride(ids), column(values), stride(values), route ? node.attr.moe_route.normalize : 0, bits(scale)});
   });
 }
 

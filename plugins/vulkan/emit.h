@@ -3,12 +3,24 @@
 // Rows that a storage buffer cannot show at once, and weights in parts, become several dispatches.
 #pragma once
 
+#include <algorithm>
+
 #include "plan.h"
 
 namespace gainz::vulkan {
 
 // The table of a ROPE node, NULL where there is none yet.
 const RopeTable* find_rope(const Plan& plan, const sdk::Node& node);
+
+inline constexpr uint64_t kMaxGroups = 65535;  // in x or y; what every device has
+inline constexpr uint32_t kRowsMultiple = 64;  // so that a run of rows begins at a multiple of every offset alignment
+// kOp of elementwise.comp.
+enum Elementwise : uint32_t { kAdd, kMul, kMulRow, kScale, kSoftcap, kActivation, kGatedActivation, kGather, kMask, kMoeSum };
+
+// The shader over weights of this format.
+inline Shader with_format(Shader shader, const Packing& packing) {
+  return static_cast<Shader>(static_cast<uint32_t>(shader) + static_cast<uint32_t>(packing.format));
+}
 
 class Emitter {
  public:
@@ -63,5 +75,22 @@ class Emitter {
   Plan& plan_;
   uint32_t next_work_ = 0, next_extra_ = 0;
 };
+
+template <class Body>
+Status Emitter::for_rows(uint32_t domain, std::initializer_list<uint32_t> values, Body body) {
+  uint64_t most = kMaxGroups;  // rows are workgroups in y
+  uint64_t widest = 0;
+  for (const uint32_t v : values) widest = std::max<uint64_t>(widest, storage(v).stride * 4);
+  if (widest != 0) most = std::min(most, context_.max_range_bytes() / widest);
+  const uint64_t all = max_rows(domain);
+  if (all > most) most = most / kRowsMultiple * kRowsMultiple;
+  if (most == 0)
+    return failure(GAINZ_STATUS_LIMIT_EXCEEDED, "%u rows of %llu bytes; the device shows %llu bytes at once", kRowsMultiple,
+                   wide(widest), wide(context_.max_range_bytes()));
+  ++next_work_;
+  for (uint64_t first = 0; first < all; first += most)
+    body(Rows{domain, static_cast<uint32_t>(first), static_cast<uint32_t>(std::min(most, all - first))});
+  return {};
+}
 
 }  // namespace gainz::vulkan

@@ -16,7 +16,7 @@ enum class Scales : uint32_t { kPair, kSuper, kHalves };
 struct Packing {
   Format format = Format::kF32;
   Scales scales = Scales::kPair;
-  uint32_t offset = 0;  // subtracted from a code
+  uint32_t offset = 0;     // subtracted from a code
   bool converted = false;  // the device has no such type: values are rounded to this format
 
   bool is_dense() const { return format <= Format::kBf16; }

@@ -96,7 +96,8 @@ class Fuser {
       std::vector<const sdk::Node*> alike;
       for (uint32_t i = node.index; i < graph_.nodes.size(); ++i) {
         const sdk::Node& other = graph_.nodes[i];
-        if (is_free(other) && owner_[i] == nullptr && are_alike(node, other) && !is_output(other.outputs[0])) alike.push_back(&other);
+        if (is_free(other) && owner_[i] == nullptr && are_alike(node, other) && !is_output(other.outputs[0]))
+          alike.push_back(&other);
       }
       if (alike.size() < 2 || alike[0] != &node) continue;
       groups_.push_back(std::make_unique<Group>(Group{alike, nullptr}));
@@ -106,7 +107,8 @@ class Fuser {
 
   bool is_output(uint32_t value) const { return std::count(graph_.outputs.begin(), graph_.outputs.end(), value) != 0; }
 
-  // The ADD that alone uses what the node makes. Each is promised to one work: where both sides could take it, to the later one.
+  // The ADD that alone uses what the node makes. Each is promised to one work: where both sides could take it, to the later
+  // one.
   void find_sums() {
     promised_.assign(graph_.nodes.size(), nullptr);
     for (const sdk::Node& node : graph_.nodes) {
@@ -151,7 +153,7 @@ class Fuser {
   const sdk::Graph& graph_;
   std::vector<uint32_t> uses_;
   std::vector<const sdk::Node*> maker_, user_;
-  std::vector<const Group*> owner_;  // [num_nodes] of a LINEAR
+  std::vector<const Group*> owner_;         // [num_nodes] of a LINEAR
   std::vector<const sdk::Node*> promised_;  // [num_nodes] of an ADD
   std::vector<std::unique_ptr<Group>> groups_;
 };

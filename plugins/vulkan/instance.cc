@@ -9,7 +9,7 @@ namespace gainz::vulkan {
 namespace {
 
 constexpr const char* kValidationLayer = "VK_LAYER_KHRONOS_validation";
-constexpr uint32_t kNumBindings = 8;      // storage buffers of a shader
+constexpr uint32_t kNumBindings = 8;  // storage buffers of a shader
 constexpr uint32_t kPushBytes = 128;
 constexpr uint32_t kLeastGroupSize = 64;
 
@@ -25,8 +25,7 @@ VKAPI_ATTR VkBool32 VKAPI_CALL tell(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDe
 VkDebugUtilsMessengerCreateInfoEXT messenger_info(const gainz_host* host) {
   VkDebugUtilsMessengerCreateInfoEXT info{};
   info.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT;
-  info.messageSeverity =
-      VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
+  info.messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
   info.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT;
   info.pfnUserCallback = tell;
   info.pUserData = const_cast<gainz_host*>(host);
@@ -167,7 +166,8 @@ Status Instance::examine(VkPhysicalDevice handle, Candidate* out, bool* out_fits
   out->subgroup_size = subgroup.subgroupSize;
   out->can_fix_subgroup = has_control && control_features.subgroupSizeControl == VK_TRUE &&
                           control_features.computeFullSubgroups == VK_TRUE && subgroup.subgroupSize >= 4 &&
-                          subgroup.subgroupSize <= 32 && (control.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
+                          subgroup.subgroupSize <= 32 &&
+                          (control.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
                           control.minSubgroupSize <= subgroup.subgroupSize && subgroup.subgroupSize <= control.maxSubgroupSize;
   out->has_integer_dot = dots.integerDotProduct4x8BitPackedSignedAccelerated == VK_TRUE;
   out->name = out->properties.deviceName;

@@ -36,7 +36,9 @@ KvType kv_type_of(uint32_t type) {
   return type == GAINZ_TYPE_F32 ? kKvF32 : type == GAINZ_TYPE_F16 ? kKvF16 : type == GAINZ_TYPE_Q8_0 ? kKvQ8 : kNumKvTypes;
 }
 
-uint64_t kv_row_words(KvType type, uint64_t dim) { return type == kKvF32 ? dim : type == kKvF16 ? (dim + 1) / 2 : dim / 32 * 9; }
+uint64_t kv_row_words(KvType type, uint64_t dim) {
+  return type == kKvF32 ? dim : type == kKvF16 ? (dim + 1) / 2 : dim / 32 * 9;
+}
 
 Kv::~Kv() {
   if (pool_ != VK_NULL_HANDLE) context_.api().DestroyCommandPool(context_.device(), pool_, nullptr);
@@ -47,8 +49,8 @@ Status Kv::create_side(const gainz_page_group& shape, uint32_t num_pages, Side* 
   const unsigned __int128 bytes = static_cast<unsigned __int128>(side->page_words) * 4 * num_pages;
   // Words are numbered in 32 bits by the shaders.
   if (bytes > context_.max_range_bytes())
-    return failure(GAINZ_STATUS_LIMIT_EXCEEDED, "%u pages of %llu bytes in a layer; the device shows %llu bytes at once", num_pages,
-                   wide(side->page_words * 4), wide(context_.max_range_bytes()));
+    return failure(GAINZ_STATUS_LIMIT_EXCEEDED, "%u pages of %llu bytes in a layer; the device shows %llu bytes at once",
+                   num_pages, wide(side->page_words * 4), wide(context_.max_range_bytes()));
   side->layers.resize(shape.num_layers);
   for (Range& layer : side->layers) {
     GAINZ_SDK_TRY(memory_.allocate(MemoryKind::kDevice, static_cast<uint64_t>(bytes), "KV pages", &layer));
@@ -99,14 +101,11 @@ Status Kv::check_page(uint32_t group, uint32_t page, uint64_t num_bytes) const {
   return failure(GAINZ_STATUS_INVALID, "%llu bytes for a page of %llu", wide(num_bytes), wide(wanted));
 }
 
-Status Kv::next_copies(Copies** out) {
-  Copies& next = copies_[next_copies_];
-  next_copies_ = (next_copies_ + 1) % kNumCopies;
+Status Kv::begin_copies(const Copies& next) {
   GAINZ_SDK_TRY(context_.wait(next.ticket, UINT64_MAX));
   const VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr,
                                        VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, nullptr};
   GAINZ_VK_TRY(context_.api().BeginCommandBuffer(next.commands, &begin), "recording copies of pages");
-  *out = &next;
   return {};
 }
 
@@ -121,26 +120,27 @@ Status Kv::copy_pages(uint32_t group, const gainz_page_copy* copies, uint32_t nu
     if (copies[i].source != copies[i].target) regions.push_back({copies[i].source, copies[i].target, 0});
   }
   if (regions.empty()) return {};
-  Copies* next = nullptr;
-  GAINZ_SDK_TRY(next_copies(&next));
+  Copies& next = copies_[next_copies_];
+  GAINZ_SDK_TRY(begin_copies(next));
+  next_copies_ = (next_copies_ + 1) % kNumCopies;
   const DeviceApi& vk = context_.api();
   constexpr VkAccessFlags kShader = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT;
   constexpr VkAccessFlags kCopy = VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
   const VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, kShader | kCopy, kShader | kCopy};
   constexpr VkPipelineStageFlags kStages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
-  vk.CmdPipelineBarrier(next->commands, kStages, kStages, 0, 1, &barrier, 0, nullptr, 0, nullptr);
+  vk.CmdPipelineBarrier(next.commands, kStages, kStages, 0, 1, &barrier, 0, nullptr, 0, nullptr);
   std::vector<VkBufferCopy> placed(regions.size());
   for (const Side* side : {&g.k, &g.v}) {
     for (const Range& layer : side->layers) {
       const uint64_t bytes = side->page_words * 4;
       for (size_t i = 0; i < regions.size(); ++i)
         placed[i] = {layer.offset() + regions[i].srcOffset * bytes, layer.offset() + regions[i].dstOffset * bytes, bytes};
-      vk.CmdCopyBuffer(next->commands, layer.buffer(), layer.buffer(), static_cast<uint32_t>(placed.size()), placed.data());
+      vk.CmdCopyBuffer(next.commands, layer.buffer(), layer.buffer(), static_cast<uint32_t>(placed.size()), placed.data());
     }
   }
-  vk.CmdPipelineBarrier(next->commands, kStages, kStages, 0, 1, &barrier, 0, nullptr, 0, nullptr);
-  GAINZ_VK_TRY(vk.EndCommandBuffer(next->commands), "recording copies of pages");
-  return context_.submit(&next->commands, 1, &next->ticket);
+  vk.CmdPipelineBarrier(next.commands, kStages, kStages, 0, 1, &barrier, 0, nullptr, 0, nullptr);
+  GAINZ_VK_TRY(vk.EndCommandBuffer(next.commands), "recording copies of pages");
+  return context_.submit(&next.commands, 1, &next.ticket);
 }
 
 Status Kv::export_page(uint32_t group, uint32_t page, uint8_t* out, uint64_t num_bytes) {

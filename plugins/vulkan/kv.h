@@ -1,7 +1,7 @@
 // Kv: the pages of one kv_create on the device, and their canonical form.
 //
-// Each side (K, V) of each layer of a group is a range of its own: page after page, a page [16 tokens, heads], a head's row whole
-// words (shaders/kv.glsl). Owner: the opened device. Threads: [device-thread].
+// Each side (K, V) of each layer of a group is a range of its own: page after page, a page [16 tokens, heads], a head's row
+// whole words (shaders/kv.glsl). Owner: the opened device. Threads: [device-thread].
 #pragma once
 
 #include "memory.h"
@@ -45,7 +45,7 @@ class Kv {
   static constexpr uint32_t kNumCopies = 4;  // in the queue before copy_pages waits for the first
   Status check_page(uint32_t group, uint32_t page, uint64_t num_bytes) const;
   Status create_side(const gainz_page_group& shape, uint32_t num_pages, Side* side);
-  Status next_copies(Copies** out);
+  Status begin_copies(const Copies& next);
 
   Context& context_;
   Memory& memory_;

@@ -6,7 +6,7 @@
 namespace gainz::vulkan {
 
 namespace {
-constexpr uint64_t kBlockBytes = 64ull << 20;    // what small ranges share
+constexpr uint64_t kBlockBytes = 64ull << 20;  // what small ranges share
 constexpr uint64_t kStagingBytes = 16ull << 20;
 }  // namespace
 
@@ -169,7 +169,8 @@ Status Memory::transfer(Record record) {
   const VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr,
                                        VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, nullptr};
   GAINZ_VK_TRY(vk.BeginCommandBuffer(commands_, &begin), "recording a copy");
-  const VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_MEMORY_READ_BIT,
+  const VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr,
+                                VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_MEMORY_READ_BIT,
                                 VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_MEMORY_READ_BIT};
   constexpr VkPipelineStageFlags kAll = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
   vk.CmdPipelineBarrier(commands_, kAll, kAll, 0, 1, &barrier, 0, nullptr, 0, nullptr);

@@ -47,8 +47,8 @@ class Memory {
   ~Memory();
   Memory(const Memory&) = delete;
 
-  // At least `bytes` bytes at a multiple of the context's offset alignment. OUT_OF_DEVICE_MEMORY names `what`, the size and what
-  // is left of the limit.
+  // At least `bytes` bytes at a multiple of the context's offset alignment. OUT_OF_DEVICE_MEMORY names `what`, the size and
+  // what is left of the limit.
   Status allocate(MemoryKind kind, uint64_t bytes, const char* what, Range* out);
   uint64_t live_bytes() const { return live_bytes_; }
 

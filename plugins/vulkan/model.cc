@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kMaxMatrixColumns = 1u << 24;
 constexpr uint64_t kMaxMatrixRows = 1u << 28;
-constexpr uint32_t kMaxHeadColumns = 512;   // lanes hold a head's columns in registers
+constexpr uint32_t kMaxHeadColumns = 512;    // lanes hold a head's columns in registers
 constexpr uint64_t kPieceBytes = 16u << 20;  // packed between two calls of progress
 constexpr float kMaxF16 = 65504.0f;
 
@@ -111,7 +111,8 @@ Status Model::map(uint32_t value, Source* out) {
   if (status != GAINZ_STATUS_OK) return failure(status, "weight %s: %s", shape.name.c_str(), text);
   const uint64_t wanted = sdk::weight_bytes(shape);
   if (bytes == nullptr || num_bytes != wanted)
-    return failure(GAINZ_STATUS_INVALID, "weight %s: %llu bytes instead of %llu", shape.name.c_str(), wide(num_bytes), wide(wanted));
+    return failure(GAINZ_STATUS_INVALID, "weight %s: %llu bytes instead of %llu", shape.name.c_str(), wide(num_bytes),
+                   wide(wanted));
   out->bytes = static_cast<const uint8_t*>(bytes);
   out->num_rows = shape.dims[1] * shape.dims[2];
   out->row_bytes = reference::row_bytes(shape.type, shape.dims[0]);
@@ -122,7 +123,8 @@ Status Model::map(uint32_t value, Source* out) {
 // Progress, and the host's wish to stop.
 Status Model::advance(uint64_t bytes) {
   done_bytes_ += bytes;
-  if (weights_->progress == nullptr || weights_->progress(weights_->ctx, std::min(done_bytes_, total_bytes_), total_bytes_) == 0)
+  if (weights_->progress == nullptr ||
+      weights_->progress(weights_->ctx, std::min(done_bytes_, total_bytes_), total_bytes_) == 0)
     return {};
   return failure(GAINZ_STATUS_CANCELLED, "loading was stopped at %llu of %llu bytes", wide(done_bytes_), wide(total_bytes_));
 }
@@ -252,7 +254,7 @@ Status Model::load_bias(const Work& work) {
     GAINZ_SDK_TRY(map(linear->inputs[2], &source));
     const size_t old = all.size();
     all.resize(old + linear->input(2).dims[0]);
-    std::memcpy(all.data() + old, source.bytes, (all.size() - old) * 4);
+    if (source.bytes != nullptr) std::memcpy(all.data() + old, source.bytes, (all.size() - old) * 4);
     if (weights_->release != nullptr) weights_->release(weights_->ctx, linear->inputs[2]);
     GAINZ_SDK_TRY(advance((all.size() - old) * 4));
   }
@@ -273,7 +275,7 @@ Status Model::load_vectors(const sdk::Node& node) {
     const uint64_t bytes = node.input(i).dims[0] * 4;
     if (node.op == GAINZ_OP_ROPE) {  // the host turns positions into cosines
       factors_[value].resize(bytes / 4);
-      std::memcpy(factors_[value].data(), source.bytes, bytes);
+      if (source.bytes != nullptr) std::memcpy(factors_[value].data(), source.bytes, bytes);
     } else {
       GAINZ_SDK_TRY(memory_.allocate(MemoryKind::kDevice, bytes, node.input(i).name.c_str(), &vectors_[value]));
       GAINZ_SDK_TRY(memory_.write(vectors_[value], 0, source.bytes, bytes));

@@ -52,7 +52,8 @@ class Model {
   Status map(uint32_t value, Source* out);
   Status load_matrix(const Work& work);
   // `unit_rows`: rows of one output column, or of one expert.
-  Status pack_part(const Matrix& matrix, const std::vector<Source>& sources, bool gated, uint64_t unit_rows, Matrix::Part* part);
+  Status pack_part(const Matrix& matrix, const std::vector<Source>& sources, bool gated, uint64_t unit_rows,
+                   Matrix::Part* part);
   Status load_vectors(const sdk::Node& node);
   Status load_bias(const Work& work);
   Status advance(uint64_t bytes);
@@ -67,7 +68,7 @@ class Model {
   std::map<uint32_t, Range> vectors_;
   std::map<uint32_t, std::vector<float>> factors_;
   std::map<Key, Range> biases_;
-  std::vector<uint32_t> told_;    // types
+  std::vector<uint32_t> told_;  // types
   uint64_t memory_bytes_ = 0, done_bytes_ = 0, total_bytes_ = 0;
 };
 

@@ -25,7 +25,9 @@ bool apply(const char* key, const char* value, Options* out) {
   if (is(key, "isa")) return is(value, "auto");  // every plugin knows these two; here they change nothing
   if (is(key, "prefill")) return is(value, "auto") || is(value, "exact");
   if (is(key, "profile")) {
-    out->profile = is(value, "cpu") ? Options::Profile::kCpu : is(value, "gpu") ? Options::Profile::kGpu : Options::Profile::kAuto;
+    out->profile = is(value, "cpu")   ? Options::Profile::kCpu
+                   : is(value, "gpu") ? Options::Profile::kGpu
+                                      : Options::Profile::kAuto;
     return is(value, "auto") || is(value, "cpu") || is(value, "gpu");
   }
   if (is(key, "validation")) {

@@ -39,7 +39,8 @@ Status Pipelines::get(Shader shader, std::span<const uint32_t> constants, VkPipe
   VkShaderModule& module = modules_[shader];
   if (module == VK_NULL_HANDLE) {
     const std::span<const uint32_t> words = shader_words(shader);
-    const VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, words.size_bytes(), words.data()};
+    const VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, words.size_bytes(),
+                                        words.data()};
     GAINZ_VK_TRY(vk.CreateShaderModule(context_.device(), &info, nullptr, &module), "a shader module");
   }
   std::vector<VkSpecializationMapEntry> entries;

@@ -15,7 +15,17 @@ inline constexpr uint32_t kPushWords = 32;
 inline constexpr uint32_t kFirstConstant = 2;  // of a shader's own; 0 and 1 are the workgroup's
 
 // The shaders that the build embeds; see CMakeLists.txt. A shader with formats has one for each, in the order of Format.
-enum class Shader : uint32_t { kElementwise, kNorm, kRope, kKvWrite, kAttention, kChoose, kEmbed, kLinear = kEmbed + 7, kCount = kLinear + 7 };
+enum class Shader : uint32_t {
+  kElementwise,
+  kNorm,
+  kRope,
+  kKvWrite,
+  kAttention,
+  kChoose,
+  kEmbed,
+  kLinear = kEmbed + 7,
+  kCount = kLinear + 7
+};
 std::span<const uint32_t> shader_words(Shader shader);
 
 class Pipelines {

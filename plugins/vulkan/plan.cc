@@ -106,7 +106,8 @@ class Placer {
       std::erase_if(alive, [&](const Storage* other) { return other->last < s->first; });
       uint64_t offset = 0;
       auto at = alive.begin();
-      for (; at != alive.end() && (*at)->offset < offset + s->size; ++at) offset = std::max(offset, (*at)->offset + (*at)->size);
+      for (; at != alive.end() && (*at)->offset < offset + s->size; ++at)
+        offset = std::max(offset, (*at)->offset + (*at)->size);
       s->offset = offset;
       alive.insert(std::find_if(alive.begin(), alive.end(), [&](const Storage* o) { return o->offset >= offset; }), s);
       plan_.arena_bytes = std::max(plan_.arena_bytes, offset + s->size);

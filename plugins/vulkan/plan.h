@@ -19,7 +19,7 @@ struct BufferRef {
   enum Where : uint8_t { kNowhere, kFixed, kArena, kStep, kOutputs };
   Where where = kNowhere;
   bool written = false;
-  const Range* range = nullptr;  // kFixed
+  const Range* range = nullptr;   // kFixed
   uint64_t offset = 0, size = 0;  // bytes
 };
 
@@ -50,7 +50,7 @@ struct Storage {
   BufferRef::Where where = BufferRef::kArena;
   uint32_t domain = GAINZ_ROWS_TOKENS;
   uint64_t stride = 0;
-  uint64_t offset = 0, size = 0;  // bytes
+  uint64_t offset = 0, size = 0;     // bytes
   uint32_t first = kNone, last = 0;  // works
 };
 struct Place {

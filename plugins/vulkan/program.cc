@@ -9,8 +9,8 @@ namespace gainz::vulkan {
 namespace {
 constexpr uint32_t kMaxBucket = 1u << 16;  // tokens, sequences, pages a sequence
 constexpr VkPipelineStageFlags kWork = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
-constexpr VkAccessFlags kTouch = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT |
-                                 VK_ACCESS_TRANSFER_WRITE_BIT;
+constexpr VkAccessFlags kTouch =
+    VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
 }  // namespace
 
 Program::~Program() {
@@ -24,7 +24,8 @@ Status Program::create(const gainz_bucket& bucket) {
   bucket_ = bucket;
   const sdk::Graph& graph = model_.graph();
   if (bucket.max_tokens == 0 || bucket.max_sequences == 0 || bucket.max_output_rows > bucket.max_tokens ||
-      bucket.uniform_query_length > bucket.max_tokens || (graph.has_kv() && (kv_ == nullptr || bucket.max_pages_per_sequence == 0)))
+      bucket.uniform_query_length > bucket.max_tokens ||
+      (graph.has_kv() && (kv_ == nullptr || bucket.max_pages_per_sequence == 0)))
     return failure(GAINZ_STATUS_INVALID, "a bucket of %u tokens, %u sequences, %u output rows, %u pages a sequence, kv %s",
                    bucket.max_tokens, bucket.max_sequences, bucket.max_output_rows, bucket.max_pages_per_sequence,
                    kv_ == nullptr ? "absent" : "present");
@@ -81,8 +82,8 @@ Status Program::make_sets(const Slot& slot, VkDescriptorSet* sets) {
                                                               : nullptr;
       if (range == nullptr) continue;
       buffers[count] = {range->buffer(), range->offset() + ref.offset, std::min(ref.size, range->size() - ref.offset)};
-      writes[count] = {VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, sets[i], b, 0, 1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                       nullptr, &buffers[count], nullptr};
+      writes[count] = {VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, sets[i],         b,      0, 1,
+                       VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,      nullptr, &buffers[count], nullptr};
       ++count;
     }
     vk.UpdateDescriptorSets(context_.device(), count, writes, 0, nullptr);
@@ -124,7 +125,8 @@ void Program::describe(gainz_program_info* out_info) const {
 
 Status Program::run(const gainz_step& step, uint32_t first_slice, uint32_t num_slices, uint64_t* out_ticket) {
   const auto all = static_cast<uint32_t>(plan_.slice_cost.size());
-  if (num_slices == 0 || first_slice >= all || num_slices > all - first_slice || (first_slice != 0 && first_slice != next_slice_))
+  if (num_slices == 0 || first_slice >= all || num_slices > all - first_slice ||
+      (first_slice != 0 && first_slice != next_slice_))
     return failure(GAINZ_STATUS_INVALID, "slices %u to %u of %u, where %u is next", first_slice, first_slice + num_slices, all,
                    next_slice_);
   if (first_slice != 0 && (current_ == nullptr || step.num_tokens != step_.num_tokens ||
@@ -172,7 +174,8 @@ void Program::copy_out(Slot& slot) {
     const uint8_t* from = (s.where == BufferRef::kStep ? slot.step.mapped() : slot.outputs.mapped()) + s.offset;
     const uint32_t rows = graph.values[v].rows == GAINZ_ROWS_OUTPUTS ? slot.num_rows : slot.num_tokens;
     for (uint32_t r = 0; r < rows; ++r)
-      std::memcpy(static_cast<uint8_t*>(to.data) + r * to.row_stride_bytes, from + r * s.stride * 4, graph.values[v].cols() * 4);
+      std::memcpy(static_cast<uint8_t*>(to.data) + r * to.row_stride_bytes, from + r * s.stride * 4,
+                  graph.values[v].cols() * 4);
   }
 }
 
@@ -189,7 +192,8 @@ void Program::fill(const gainz_step& step, Slot* slot) {
   std::memcpy(words + plan_.step.positions, step.positions, step.num_tokens * 4ull);
   if (step.num_output_rows != 0) std::memcpy(words + plan_.step.output_rows, step.output_rows, step.num_output_rows * 4ull);
   for (uint32_t s = 0; s < step.num_sequences; ++s)
-    std::fill(words + plan_.step.sequences + step.query_offsets[s], words + plan_.step.sequences + step.query_offsets[s + 1], s);
+    std::fill(words + plan_.step.sequences + step.query_offsets[s], words + plan_.step.sequences + step.query_offsets[s + 1],
+              s);
   for (uint32_t r = 0; step.logit_masks != nullptr && r < step.num_output_rows; ++r)
     std::memcpy(words + plan_.step.masks + uint64_t{r} * plan_.step.mask_words, step.logit_masks + r * step.logit_mask_stride,
                 plan_.step.mask_words * 4ull);
@@ -202,8 +206,8 @@ void Program::fill(const gainz_step& step, Slot* slot) {
     const Storage& s = plan_.storages[plan_.places[graph.inputs[i]].storage];
     const uint32_t rows = value.rows == GAINZ_ROWS_OUTPUTS ? step.num_output_rows : step.num_tokens;
     for (uint32_t r = 0; r < rows; ++r)
-      std::memcpy(slot->step.mapped() + s.offset + r * s.stride * 4, static_cast<const uint8_t*>(from.data) + r * from.row_stride_bytes,
-                  value.cols() * 4);
+      std::memcpy(slot->step.mapped() + s.offset + r * s.stride * 4,
+                  static_cast<const uint8_t*>(from.data) + r * from.row_stride_bytes, value.cols() * 4);
   }
   fill_counts(step, words + plan_.step.counts);
 }

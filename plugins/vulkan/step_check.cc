@@ -62,8 +62,8 @@ Status Program::check_pages(const gainz_step& step) const {
     for (uint32_t s = 0; s < step.num_sequences; ++s) {
       const uint64_t columns = parts_of(step.context_lengths[s], GAINZ_PAGE_TOKENS);
       if (columns > pages.page_table_stride)
-        return failure(GAINZ_STATUS_INVALID, "sequence %u needs %llu columns of a page table of %llu", s,
-                       wide(columns), wide(pages.page_table_stride));
+        return failure(GAINZ_STATUS_INVALID, "sequence %u needs %llu columns of a page table of %llu", s, wide(columns),
+                       wide(pages.page_table_stride));
       for (uint64_t c = 0; c < columns; ++c)
         if (pages.page_table[s * pages.page_table_stride + c] >= num_pages)
           return failure(GAINZ_STATUS_INVALID, "sequence %u: page %u of %u", s,
@@ -101,8 +101,7 @@ Status Program::check_buffers(const gainz_step& step) const {
   if (step.logit_masks == nullptr) return {};
   for (const sdk::Node& node : graph.nodes)
     if (node.op == GAINZ_OP_LOGIT_MASK && step.logit_mask_stride < parts_of(node.input(0).cols(), 32))
-      return failure(GAINZ_STATUS_INVALID, "logit masks of %llu words for %llu logits",
-                     wide(step.logit_mask_stride),
+      return failure(GAINZ_STATUS_INVALID, "logit masks of %llu words for %llu logits", wide(step.logit_mask_stride),
                      wide(node.input(0).cols()));
   return {};
 }

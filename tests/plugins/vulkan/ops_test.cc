@@ -7,7 +7,7 @@
 namespace gainz::test {
 namespace {
 
-constexpr uint32_t kTokens = 21;   // tiles of 8, of 4 and of 1
+constexpr uint32_t kTokens = 21;  // tiles of 8, of 4 and of 1
 constexpr uint32_t kOutputs = 3;
 
 // One step over a graph of inputs alone.
@@ -38,8 +38,23 @@ class OpRun {
       out.push_back({sizeof(gainz_buffer), 0, nullptr, value.dims[0] * 4});
     }
     for (size_t o = 0; o < out.size(); ++o) out[o].data = outputs[o].data();
-    const gainz_step step{sizeof step, kTokens, 1, kOutputs, tokens.data(), positions.data(), nullptr, offsets.data(),
-                          contexts.data(), rows.data(), nullptr, 0, masks.data(), 4, in.data(), out.data(), sizeof(gainz_buffer)};
+    const gainz_step step{sizeof step,
+                          kTokens,
+                          1,
+                          kOutputs,
+                          tokens.data(),
+                          positions.data(),
+                          nullptr,
+                          offsets.data(),
+                          contexts.data(),
+                          rows.data(),
+                          nullptr,
+                          0,
+                          masks.data(),
+                          4,
+                          in.data(),
+                          out.data(),
+                          sizeof(gainz_buffer)};
     gainz_program_info info{};
     info.struct_size = sizeof info;
     check(device_->program_describe(device_.get(), program, &info, error_.get()));
@@ -99,19 +114,24 @@ class VulkanOps : public VulkanTest {
 };
 
 TEST_F(VulkanOps, EmbedOfEveryFormat) {
-  for (const uint32_t type : {GAINZ_TYPE_F32, GAINZ_TYPE_F16, GAINZ_TYPE_BF16, GAINZ_TYPE_Q4_0, GAINZ_TYPE_Q4_1, GAINZ_TYPE_Q5_0,
-                              GAINZ_TYPE_Q5_1, GAINZ_TYPE_Q8_0, GAINZ_TYPE_Q4_K, GAINZ_TYPE_Q5_K, GAINZ_TYPE_Q6_K, GAINZ_TYPE_IQ4_NL})
-    compare(("embed " + std::to_string(type)).c_str(), [=](GraphBuilder* g) {
-      g->output(g->node(GAINZ_OP_EMBED, {g->random_weight("w", type, {512, 20})}, {512}));
-    }, 1e-7);
+  for (const uint32_t type :
+       {GAINZ_TYPE_F32, GAINZ_TYPE_F16, GAINZ_TYPE_BF16, GAINZ_TYPE_Q4_0, GAINZ_TYPE_Q4_1, GAINZ_TYPE_Q5_0, GAINZ_TYPE_Q5_1,
+        GAINZ_TYPE_Q8_0, GAINZ_TYPE_Q4_K, GAINZ_TYPE_Q5_K, GAINZ_TYPE_Q6_K, GAINZ_TYPE_IQ4_NL})
+    compare(("embed " + std::to_string(type)).c_str(),
+            [=](GraphBuilder* g) {
+              g->output(g->node(GAINZ_OP_EMBED, {g->random_weight("w", type, {512, 20})}, {512}));
+            },
+            1e-7);
 }
 
 TEST_F(VulkanOps, LinearOfEveryFormat) {
-  for (const uint32_t type : {GAINZ_TYPE_F32, GAINZ_TYPE_F16, GAINZ_TYPE_BF16, GAINZ_TYPE_Q4_0, GAINZ_TYPE_Q4_1, GAINZ_TYPE_Q5_0,
-                              GAINZ_TYPE_Q5_1, GAINZ_TYPE_Q8_0, GAINZ_TYPE_Q4_K, GAINZ_TYPE_Q5_K, GAINZ_TYPE_Q6_K})
+  for (const uint32_t type :
+       {GAINZ_TYPE_F32, GAINZ_TYPE_F16, GAINZ_TYPE_BF16, GAINZ_TYPE_Q4_0, GAINZ_TYPE_Q4_1, GAINZ_TYPE_Q5_0, GAINZ_TYPE_Q5_1,
+        GAINZ_TYPE_Q8_0, GAINZ_TYPE_Q4_K, GAINZ_TYPE_Q5_K, GAINZ_TYPE_Q6_K})
     compare(("linear " + std::to_string(type)).c_str(), [=](GraphBuilder* g) {
       const uint32_t x = g->input("x", 512);
-      g->output(g->node(GAINZ_OP_LINEAR, {x, g->random_weight("w", type, {512, 37}), g->random_weight("b", GAINZ_TYPE_F32, {37})}, {37}));
+      g->output(g->node(GAINZ_OP_LINEAR,
+                        {x, g->random_weight("w", type, {512, 37}), g->random_weight("b", GAINZ_TYPE_F32, {37})}, {37}));
     });
 }
 
@@ -135,8 +155,12 @@ TEST_F(VulkanOps, LinearsThatAreFused) {
   for (const uint32_t kind : {GAINZ_ACTIVATION_SILU, GAINZ_ACTIVATION_GELU_TANH})
     compare("gate and up", [=](GraphBuilder* g) {
       const uint32_t x = g->input("x", 64);
-      const uint32_t a = g->node(GAINZ_OP_LINEAR, {x, g->random_weight("a", GAINZ_TYPE_Q4_1, {64, 30}), g->random_weight("ab", GAINZ_TYPE_F32, {30})}, {30});
-      const uint32_t b = g->node(GAINZ_OP_LINEAR, {x, g->random_weight("b", GAINZ_TYPE_Q4_1, {64, 30}), g->random_weight("bb", GAINZ_TYPE_F32, {30})}, {30});
+      const uint32_t a =
+          g->node(GAINZ_OP_LINEAR,
+                  {x, g->random_weight("a", GAINZ_TYPE_Q4_1, {64, 30}), g->random_weight("ab", GAINZ_TYPE_F32, {30})}, {30});
+      const uint32_t b =
+          g->node(GAINZ_OP_LINEAR,
+                  {x, g->random_weight("b", GAINZ_TYPE_Q4_1, {64, 30}), g->random_weight("bb", GAINZ_TYPE_F32, {30})}, {30});
       g->output(g->node(GAINZ_OP_GATED_ACTIVATION, {a, b}, {30}, gainz_activation_attr{0, kind}));
     });
 }
@@ -146,12 +170,14 @@ TEST_F(VulkanOps, Norms) {
     const uint32_t x = g->input("x", 60);
     g->output(g->node(GAINZ_OP_RMSNORM, {x, g->random_weight("w", GAINZ_TYPE_F32, {20})}, {60}, gainz_norm_attr{0, 3, 1e-5f}));
     g->output(g->node(GAINZ_OP_RMSNORM, {x, GAINZ_NO_VALUE}, {60}, gainz_norm_attr{0, 1, 1e-5f}));
-    const uint32_t y = g->node(GAINZ_OP_RMSNORM, {x, g->random_weight("v", GAINZ_TYPE_F32, {60})}, {60}, gainz_norm_attr{0, 1, 1e-5f});
+    const uint32_t y =
+        g->node(GAINZ_OP_RMSNORM, {x, g->random_weight("v", GAINZ_TYPE_F32, {60})}, {60}, gainz_norm_attr{0, 1, 1e-5f});
     g->output(g->node(GAINZ_OP_ADD, {y, x}, {60}));
   });
   compare("layernorm", [](GraphBuilder* g) {
     const uint32_t x = g->input("x", 60);
-    g->output(g->node(GAINZ_OP_LAYERNORM, {x, g->random_weight("w", GAINZ_TYPE_F32, {60}), g->random_weight("b", GAINZ_TYPE_F32, {60})}, {60},
+    g->output(g->node(GAINZ_OP_LAYERNORM,
+                      {x, g->random_weight("w", GAINZ_TYPE_F32, {60}), g->random_weight("b", GAINZ_TYPE_F32, {60})}, {60},
                       gainz_norm_attr{0, 1, 1e-5f}));
     g->output(g->node(GAINZ_OP_LAYERNORM, {x, GAINZ_NO_VALUE, GAINZ_NO_VALUE}, {60}, gainz_norm_attr{0, 1, 1e-5f}));
   });
@@ -208,9 +234,11 @@ TEST_F(VulkanOps, Choices) {
 TEST_F(VulkanOps, MoeLinear) {
   compare("moe", [](GraphBuilder* g) {
     const uint32_t x = g->input("x", 64), ids = g->input("ids", 2, GAINZ_ROWS_TOKENS, GAINZ_TYPE_I32), w = g->input("w", 2);
-    const uint32_t y = g->node(GAINZ_OP_MOE_LINEAR, {x, ids, g->random_weight("a", GAINZ_TYPE_Q8_0, {64, 32, 5})}, {64}, gainz_moe_linear_attr{0, 2, 1});
+    const uint32_t y = g->node(GAINZ_OP_MOE_LINEAR, {x, ids, g->random_weight("a", GAINZ_TYPE_Q8_0, {64, 32, 5})}, {64},
+                               gainz_moe_linear_attr{0, 2, 1});
     g->output(y);
-    g->output(g->node(GAINZ_OP_MOE_LINEAR, {y, ids, g->random_weight("b", GAINZ_TYPE_Q4_0, {32, 19, 5}), w}, {19}, gainz_moe_linear_attr{0, 2, 2}));
+    g->output(g->node(GAINZ_OP_MOE_LINEAR, {y, ids, g->random_weight("b", GAINZ_TYPE_Q4_0, {32, 19, 5}), w}, {19},
+                      gainz_moe_linear_attr{0, 2, 2}));
   });
 }
 

@@ -33,7 +33,8 @@ TEST_F(VulkanTest, AnswersAsTheReferenceForEveryWeightType) {
         GAINZ_TYPE_Q8_0, GAINZ_TYPE_Q4_K, GAINZ_TYPE_Q5_K, GAINZ_TYPE_Q6_K, GAINZ_TYPE_IQ4_NL}) {
     const Rows want = answer(*reference_, wide_toy(type), {}, tokens, 13);
     EXPECT_LT(worst(answer(*plugin_, wide_toy(type), {}, tokens, 13), want), kTolerance) << "type " << type;
-    EXPECT_LT(worst(answer(*plugin_, wide_toy(type), {}, tokens, 13, {{"profile", "gpu"}}), want), kTolerance) << "type " << type;
+    EXPECT_LT(worst(answer(*plugin_, wide_toy(type), {}, tokens, 13, {{"profile", "gpu"}}), want), kTolerance)
+        << "type " << type;
   }
 }
 
@@ -41,7 +42,8 @@ TEST_F(VulkanTest, ConvertsOtherTypesAndSaysSo) {
   const std::vector<int32_t> tokens = random_tokens(5, 150, 7);
   for (const uint32_t type : {GAINZ_TYPE_Q2_K, GAINZ_TYPE_Q3_K, GAINZ_TYPE_IQ4_XS, GAINZ_TYPE_MXFP4}) {
     log_lines().clear();
-    EXPECT_LT(worst(answer(*plugin_, wide_toy(type), {}, tokens, 5), answer(*reference_, wide_toy(type), {}, tokens, 5)), kConverted)
+    EXPECT_LT(worst(answer(*plugin_, wide_toy(type), {}, tokens, 5), answer(*reference_, wide_toy(type), {}, tokens, 5)),
+              kConverted)
         << "type " << type;
     EXPECT_THAT(log_lines(), ::testing::Contains(::testing::HasSubstr("are kept as F16")));
   }
@@ -49,18 +51,21 @@ TEST_F(VulkanTest, ConvertsOtherTypesAndSaysSo) {
 
 TEST_F(VulkanTest, AnswersAsTheReferenceForEveryShapeAndKvType) {
   const std::vector<int32_t> tokens = random_tokens(45, 96, 8);
-  const std::vector<ToyShape> shapes = {ToyShape{}, ToyShape{.window = 20, .softcap = 30, .qk_norm = true},
-                                        ToyShape{.num_experts = 5},
-                                        ToyShape{.vocabulary = 97, .num_heads = 6, .num_kv_heads = 1, .head_dim = 40, .ffn = 70},
-                                        ToyShape{.num_heads = 12, .num_kv_heads = 1, .head_dim = 8}};
+  const std::vector<ToyShape> shapes = {
+      ToyShape{}, ToyShape{.window = 20, .softcap = 30, .qk_norm = true}, ToyShape{.num_experts = 5},
+      ToyShape{.vocabulary = 97, .num_heads = 6, .num_kv_heads = 1, .head_dim = 40, .ffn = 70},
+      ToyShape{.num_heads = 12, .num_kv_heads = 1, .head_dim = 8}};
   for (const char* profile : {"cpu", "gpu"}) {
     for (size_t i = 0; i < shapes.size(); ++i)
-      EXPECT_LT(worst(answer(*plugin_, shapes[i], {}, tokens, 45, {{"profile", profile}}), answer(*reference_, shapes[i], {}, tokens, 45)),
+      EXPECT_LT(worst(answer(*plugin_, shapes[i], {}, tokens, 45, {{"profile", profile}}),
+                      answer(*reference_, shapes[i], {}, tokens, 45)),
                 kTolerance)
           << i << profile;
     for (const uint32_t type : {GAINZ_TYPE_F16, GAINZ_TYPE_Q8_0}) {
       const RunnerOptions options{.k_type = type, .v_type = type == GAINZ_TYPE_F16 ? GAINZ_TYPE_Q8_0 : GAINZ_TYPE_F16};
-      EXPECT_LT(worst(answer(*plugin_, {}, options, tokens, 45, {{"profile", profile}}), answer(*reference_, {}, options, tokens, 45)), 2e-3)
+      EXPECT_LT(worst(answer(*plugin_, {}, options, tokens, 45, {{"profile", profile}}),
+                      answer(*reference_, {}, options, tokens, 45)),
+                2e-3)
           << type << profile;
     }
   }

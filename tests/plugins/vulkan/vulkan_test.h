@@ -51,8 +51,7 @@ class VulkanTest : public ::testing::Test {
     }
   }
   void TearDown() override {
-    for (const std::string& line : log_lines())
-      EXPECT_EQ(line.find("validation: "), std::string::npos) << line;
+    for (const std::string& line : log_lines()) EXPECT_EQ(line.find("validation: "), std::string::npos) << line;
   }
   static std::vector<std::string>& log_lines() {
     static std::vector<std::string> lines;
