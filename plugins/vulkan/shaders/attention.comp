@@ -23,7 +23,6 @@ layout(std430, binding = 3) readonly buffer V { uint v_pages[]; };
 layout(std430, binding = 4) writeonly buffer Y { float y[]; };
 
 const uint kOutputs = (kVDim + kGroupSize - 1) / kGroupSize;  // columns of a head that a lane makes
-const uint kQueries = (kKDim + kGroupSize - 1) / kGroupSize;  // columns of q that a lane holds
 
 shared float shared_q[kOneSubgroup != 0 ? 1 : kHeads * kKDim];
 
@@ -37,22 +36,25 @@ float v_value(uint at, uint c) {
   return unpackHalf2x16(v_pages[block]).x * float(bitfieldExtract(int(v_pages[block + 1 + c % 32 / 4]), int(c % 4 * 8), 8));
 }
 
-// The four columns of k from 4 i on; beyond the head they are not used.
-void k_values(uint at, uint i, out float k[4]) {
+// The eight columns of k from `column`, a multiple of 8, on; 0 beyond the head.
+void k_values(uint at, uint column, out float k[8]) {
   if (kKType == kKvF32) {
-    [[unroll]] for (uint c = 0; c < 4; ++c) k[c] = i * 4 + c < kKDim ? uintBitsToFloat(k_pages[at + i * 4 + c]) : 0.0;
+    [[unroll]] for (uint c = 0; c < 8; ++c) {
+      k[c] = 0.0;
+      if (column + c < kKDim) k[c] = uintBitsToFloat(k_pages[at + column + c]);
+    }
   } else if (kKType == kKvF16) {
-    const vec2 low = unpackHalf2x16(k_pages[at + i * 2]);
-    const vec2 high = i * 4 + 2 < kKDim ? unpackHalf2x16(k_pages[at + i * 2 + 1]) : vec2(0);
-    k[0] = low.x;
-    k[1] = low.y;
-    k[2] = high.x;
-    k[3] = high.y;
+    [[unroll]] for (uint c = 0; c < 8; c += 2) {
+      vec2 pair = vec2(0);
+      if (column + c < kKDim) pair = unpackHalf2x16(k_pages[at + (column + c) / 2]);
+      k[c] = pair.x;
+      k[c + 1] = pair.y;
+    }
   } else {
-    const uint block = at + i / 8 * 9;
+    const uint block = at + column / 32 * 9;
     const float d = unpackHalf2x16(k_pages[block]).x;
-    const int word = int(k_pages[block + 1 + i % 8]);
-    [[unroll]] for (uint c = 0; c < 4; ++c) k[c] = d * float(bitfieldExtract(word, int(8 * c), 8));
+    [[unroll]] for (uint c = 0; c < 8; ++c)
+      k[c] = d * float(bitfieldExtract(int(k_pages[block + 1 + column % 32 / 4 + c / 4]), int(c % 4 * 8), 8));
   }
 }
 
@@ -68,16 +70,10 @@ void main() {
   const uint k_words = kv_row_words(kKType, kKDim);
   const uint v_words = kv_row_words(kVType, kVDim);
 
-  float q[kHeads * kQueries];
-  [[unroll]] for (uint h = 0; h < kHeads; ++h) {
-    const uint at = x_offset + row * x_stride + (first_head + h) * kKDim;
-    [[unroll]] for (uint i = 0; i < kQueries; ++i) {
-      const uint c = i * kGroupSize + lane;
-      q[h * kQueries + i] = c < kKDim ? x[at + c] : 0.0;
-      if (kOneSubgroup == 0 && c < kKDim) shared_q[h * kKDim + c] = q[h * kQueries + i];
-    }
+  if (kOneSubgroup == 0) {
+    for (uint i = lane; i < kHeads * kKDim; i += kGroupSize) shared_q[i] = x[x_offset + row * x_stride + first_head * kKDim + i];
+    barrier();
   }
-  if (kOneSubgroup == 0) barrier();
 
   precise float sums[kHeads * kOutputs];
   precise float totals[kHeads];
@@ -95,20 +91,21 @@ void main() {
     const uint k_at = (slot * num_kv_heads + kv_head) * k_words;
     precise vec2 dots[kHeads];
     [[unroll]] for (uint h = 0; h < kHeads; ++h) dots[h] = vec2(0);
-    [[unroll]] for (uint i = 0; i < (kKDim + 3) / 4; ++i) {
-      float k[4];
-      k_values(k_at, i, k);
+    // Eight columns at a time, in a loop that stays one: the code of a whole head would take a driver seconds to compile.
+    [[dont_unroll]] for (uint c0 = 0; c0 < kKDim; c0 += 8) {
+      float k[8];
+      k_values(k_at, c0, k);
       [[unroll]] for (uint h = 0; h < kHeads; ++h) {
-        [[unroll]] for (uint c = 0; c < 4; c += 2) {
-          const uint column = i * 4 + c;
-          if (column >= kKDim) continue;
-          vec2 pair;
+        const uint column = c0 + lane % 8;
+        const float own =
+            kOneSubgroup != 0 && column < kKDim ? x[x_offset + row * x_stride + (first_head + h) * kKDim + column] : 0.0;
+        [[unroll]] for (uint c = 0; c < 8; c += 2) {
+          vec2 pair = vec2(0);
           if (kOneSubgroup != 0) {
-            pair.x = subgroupBroadcast(q[h * kQueries + column / kGroupSize], column % kGroupSize);
-            pair.y = column + 1 < kKDim ? subgroupBroadcast(q[h * kQueries + (column + 1) / kGroupSize], (column + 1) % kGroupSize) : 0.0;
+            pair = vec2(subgroupBroadcast(own, c), subgroupBroadcast(own, c + 1));
           } else {
-            pair.x = shared_q[h * kKDim + column];
-            pair.y = column + 1 < kKDim ? shared_q[h * kKDim + column + 1] : 0.0;
+            if (c0 + c < kKDim) pair.x = shared_q[h * kKDim + c0 + c];
+            if (c0 + c + 1 < kKDim) pair.y = shared_q[h * kKDim + c0 + c + 1];
           }
           dots[h] += vec2(k[c], k[c + 1]) * pair;
         }

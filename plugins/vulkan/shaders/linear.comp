@@ -88,7 +88,7 @@ void main() {
   for (uint block = part; block < num_blocks; block += kSplit) {
     BlockScale scale[kRows];
     [[unroll]] for (uint r = 0; r < kRows; ++r) scale[r] = block_scale(scales[r], block);
-    [[unroll]] for (uint j = 0; j < 4; ++j) {
+    [[dont_unroll]] for (uint j = 0; j < 4; ++j) {  // compiled once, not four times
       float w[kRows][8];
       [[unroll]] for (uint r = 0; r < kRows; ++r) decode8(quants[r], num_blocks, block, j, scale[r], w[r]);
       const uint column = block * 32 + j * 8;
