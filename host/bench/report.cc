@@ -67,6 +67,21 @@ std::string report_json(const Report& report) {
                                    {"gb_per_second", row.gb_per_second},
                                    {"gops", row.gops}});
   }
+  for (const SpeculationRow& row : report.speculation) {
+    results.push_back(json::object{{"phase", "speculation"},
+                                   {"work", row.work},
+                                   {"streams", row.streams},
+                                   {"tokens", row.tokens},
+                                   {"depth", 0},
+                                   {"tokens_per_second", {{"median", row.speculative}}},
+                                   {"plain_tokens_per_second", {{"median", row.plain}}},
+                                   {"speed_up", {{"median", row.speed_up}, {"min", row.least}, {"max", row.most}}},
+                                   {"copied_share", row.copied_share},
+                                   {"drafted", row.drafted},
+                                   {"accepted", row.accepted},
+                                   {"tokens_per_step", row.tokens_per_step},
+                                   {"predicted_share", row.predicted_share}});
+  }
   json::object root;
   root["machine"] = {{"cpu", valid_utf8(report.cpu)},
                      {"cores", report.num_cores},
@@ -103,6 +118,7 @@ std::string report_table(const Report& report) {
                        row.streams, row.tokens, row.depth, row.median, fmt::format("{:.1f} - {:.1f}", row.least, row.most),
                        row.ttft_ms, row.gb_per_second, row.gops, row.share_of_limit * 100);
   }
+  if (!report.speculation.empty()) out += speculation_table(report.speculation);
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/machine.h"
+#include "bench/speculation.h"
 #include "bench/workload.h"
 
 namespace gainz::host {
@@ -37,6 +38,7 @@ struct Report {
   double load_seconds = 0;
   uint64_t peak_memory_bytes = 0;
   std::vector<Row> rows;
+  std::vector<SpeculationRow> speculation;  // if it was asked for
 };
 std::string report_json(const Report& report);
 std::string report_table(const Report& report);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
+#include <numeric>
 
 #include "base/json_text.h"
 #include "base/text.h"
@@ -40,6 +41,11 @@ std::string timing_line(const Answer& answer) {
   // The first token comes with the prompt; the time after it is that of the others.
   if (answer.num_generated_tokens > 1 && answer.decode_seconds > 0) {
     line += fmt::format(" · {:.1f} tokens/s", (answer.num_generated_tokens - 1) / answer.decode_seconds);
+  }
+  const uint32_t drafted = std::accumulate(answer.num_drafted.begin(), answer.num_drafted.end(), 0u);
+  if (drafted > 0) {
+    line += fmt::format(" · {} of {} guesses stood",
+                        std::accumulate(answer.num_accepted.begin(), answer.num_accepted.end(), 0u), drafted);
   }
   return fmt::format("{} · {} · seed {}", line, answer.finish_reason, answer.seed);
 }

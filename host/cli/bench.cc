@@ -5,7 +5,9 @@
 
 #include "base/text.h"
 #include "bench/report.h"
+#include "bench/speculation.h"
 #include "cli/commands.h"
+#include "config/speculation.h"
 #include "models/model_folder.h"
 #include "terminal/progress_bar.h"
 #include "terminal/terminal.h"
@@ -23,11 +25,20 @@ Outcome check_usage(const BenchOptions& bench) {
   return Done{};
 }
 
+// Asked for on the command line; the settings of a file are for work, not for measurements of it.
+bool wants_speculation(const ChosenModel& chosen) {
+  return chosen.settings.at(key("speculation")).source == Source::flag && chosen.settings.text(key("speculation")) != "off";
+}
+
 // Loads with room for the largest case: as many full contexts as streams.
 Outcome load_for(Session& session, const ChosenModel& chosen, const BenchOptions& bench) {
   return session.load(chosen.path, chosen.settings, [&](gainz_model_config& config) {
     config.context = std::max(config.context, context_needed(bench));
     config.max_sequences = *std::max_element(bench.streams.begin(), bench.streams.end());
+    if (wants_speculation(chosen)) {
+      config.context = std::max(config.context, speculation_context() + bench.decode_tokens);
+      config.max_sequences = std::max(config.max_sequences, 16u);
+    }
     config.batch_tokens = std::max(config.batch_tokens, config.max_sequences);
     if (config.kv_memory_bytes == 0) config.kv_memory_bytes = kAllContexts;
     config.no_prefix_cache = 0;  // depth is made by it; all else asks for no cache
@@ -49,6 +60,14 @@ Result<Report> measure_all(Session& session, const ChosenModel& chosen, const Be
   ProgressBar bar;
   const auto measured = measure(session, bench, [&bar](const std::string& what, double fraction) { bar.show(what, fraction); });
   if (!measured.ok()) return measured.failure();
+  if (wants_speculation(chosen)) {
+    const Result<gainz_speculation> settings = parse_speculation(chosen.settings.text(key("speculation")));
+    if (!settings.ok()) return settings.failure();
+    auto rows = measure_speculation(session, *settings, bench,
+                                    [&bar](const std::string& what, double fraction) { bar.show(what, fraction); });
+    if (!rows.ok()) return rows.failure();
+    report.speculation = *std::move(rows);
+  }
   report.peak_memory_bytes = peak_memory_bytes();
   const ModelCost cost = cost_of(info);
   if (Outcome unloaded = session.unload(); !unloaded.ok()) return unloaded.failure();

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/answering.h"
 #include "cli/commands.h"
+#include "config/speculation.h"
 #include "models/model_folder.h"
 #include "terminal/terminal.h"
 
@@ -52,6 +53,13 @@ std::string as_json(const Answer& answer, const gainz_model_info& info, bool wit
       {"prompt_tokens_per_second",
        per_second(static_cast<double>(answer.num_prompt_tokens) - answer.num_cached_tokens, answer.prefill_seconds)},
       {"tokens_per_second", per_second(static_cast<double>(answer.num_generated_tokens) - 1, answer.decode_seconds)}};
+  json::object drafted, accepted;
+  for (size_t kind = 0; kind < GAINZ_NUM_DRAFT_KINDS; ++kind) {
+    if (answer.num_drafted[kind] == 0) continue;
+    drafted[kDraftKinds[kind]] = answer.num_drafted[kind];
+    accepted[kDraftKinds[kind]] = answer.num_accepted[kind];
+  }
+  root["speculation"] = {{"drafted", drafted}, {"accepted", accepted}};
   root["device"] = valid_utf8(info.device);
   root["isa"] = valid_utf8(info.isa);
   root["backend"] = valid_utf8(info.backend);

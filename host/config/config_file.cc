@@ -33,6 +33,25 @@ std::optional<Value> scalar_of(const toml::node& node) {
   return std::nullopt;
 }
 
+// {kinds = ["ngram"], depth = 4} as the text of speculation.h; what does not fit in there is left to its parser to refuse.
+std::optional<Value> speculation_of(const toml::node& node) {
+  const toml::table* table = node.as_table();
+  if (table == nullptr) return std::nullopt;
+  std::string out;
+  const auto add = [&out](std::string_view item) { out += fmt::format("{}{}", out.empty() ? "" : ",", item); };
+  for (const auto& [name, item] : *table) {
+    const toml::array* list = item.as_array();
+    if (name.str() == "kinds" && list != nullptr && !list->empty()) {
+      for (const toml::node& kind : *list) add(kind.is_string() ? std::string_view(kind.as_string()->get()) : "kinds");
+    } else if (item.is_integer()) {
+      add(fmt::format("{}={}", name.str(), item.as_integer()->get()));
+    } else {
+      add(name.str());
+    }
+  }
+  return Value(out);
+}
+
 std::string_view kind_of(const toml::node& node) {
   switch (node.type()) {
     case toml::node_type::table:
@@ -63,7 +82,7 @@ class FileReader {
         read_models(name, node);
       } else if (std::find(std::begin(kSections), std::end(kSections), section) != std::end(kSections)) {
         read_section(name, node);
-      } else if (node.is_table() || node.is_array_of_tables()) {
+      } else if ((node.is_table() || node.is_array_of_tables()) && section != "speculation") {
         unknown_section(name);
       } else {
         read_key("", name, node, [&](size_t key, Setting setting) { settings_.set(key, std::move(setting)); });
@@ -124,7 +143,8 @@ class FileReader {
       const Key& key = kSchema[i];
       const bool fits = section == "model" ? (key.flags & kInModel) != 0 : key.section == section;
       if (!fits || key.name != name.str()) continue;
-      const std::optional<Value> scalar = scalar_of(node);
+      std::optional<Value> scalar = scalar_of(node);
+      if (!scalar && (key.flags & kIsSpeculation) != 0) scalar = speculation_of(node);
       if (!scalar)
         return mistake(name.source(),
                        fmt::format("{} must be {}, not {}", dotted_name(key), what_it_must_be(key), kind_of(node)));

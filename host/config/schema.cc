@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "base/text.h"
+#include "config/speculation.h"
 
 namespace gainz::host {
 namespace {
@@ -87,6 +88,10 @@ Result<Value> check_value(const Key& key, Value value) {
   if (value.index() != static_cast<size_t>(key.type)) return wrong(key, toml_value(value));
   if (const auto* text = std::get_if<std::string>(&value)) {
     if (!key.choices.empty() && !is_choice(key.choices, *text)) return wrong(key, quoted(*text));
+    if ((key.flags & kIsSpeculation) != 0) {
+      if (const auto parsed = parse_speculation(*text); !parsed.ok())
+        return Failure{fmt::format("{} {}", dotted_name(key), parsed.failure().sentence)};
+    }
     if (text->find('\0') != std::string::npos) return Failure{dotted_name(key) + " must not hold a zero byte"};
   } else if (key.type != KeyType::boolean) {
     const double number =

@@ -17,10 +17,11 @@ namespace gainz::host {
 enum class KeyType : uint8_t { text, integer, number, boolean };
 
 enum KeyFlags : uint8_t {
-  kInModel = 1,    // also allowed in [[model]], for that model alone
-  kSecret = 2,     // shown as ***
-  kIsFolders = 4,  // folders separated by ':', in a file relative to it
-  kLive = 8        // `gainz serve` takes a new value on SIGHUP
+  kInModel = 1,         // also allowed in [[model]], for that model alone
+  kSecret = 2,          // shown as ***
+  kIsFolders = 4,       // folders separated by ':', in a file relative to it
+  kLive = 8,            // `gainz serve` takes a new value on SIGHUP
+  kIsSpeculation = 16,  // a text of speculation.h; in a file also a table
 };
 
 struct Key {
@@ -73,8 +74,15 @@ inline constexpr Key kSchema[] = {
      "Map model files into memory instead of reading them."},
     {"", "prefix_cache", KeyType::boolean, "true", 0, 0, "", kInModel, "--prefix-cache",
      "Keep the KV pages of finished requests for prompts that begin alike."},
-    {"", "speculation", KeyType::text, "none", 0, 0, "none", kInModel, "--speculation",
-     "Speculative decoding. Only \"none\" is known."},
+    {"", "speculation", KeyType::text, "auto", 0, 0, "", kInModel | kIsSpeculation, "--speculation",
+     "Speculative decoding: several guessed tokens are checked in one step; it never changes an answer. \"auto\", \"off\",\nor "
+     "what "
+     "to guess from: some of \"ngram,prediction,cache,model\"; max_depth=N bounds, depth=N fixes the number of\ntokens. Also a "
+     "table: {kinds = [\"ngram\"], max_depth = 4}."},
+    {"", "draft_model", KeyType::text, "", 0, 0, "", kInModel, "--draft-model",
+     "A smaller model with the same vocabulary that writes guesses, by path or by name. Empty: none."},
+    {"", "draft_backend", KeyType::text, "", 0, 0, "", kInModel, "--draft-backend",
+     "Plugin that computes the draft model. Empty: as backend."},
     {"", "threads", KeyType::integer, "0", 0, kMaxThreads, "", 0, "-t,--threads",
      "Threads that compute. 0: one for each core that the process may use."},
     {"", "cpu_isa", KeyType::text, "auto", 0, 0, "auto|scalar|avx2|avx_vnni|avx512_vnni|amx", 0, "--cpu-isa",

@@ -81,10 +81,20 @@ Result<ChosenModel> choose_model(const Settings& settings, const Environment& en
   const Result<std::string> folder = models_folder(settings, environment);
   const std::string models = folder.ok() ? *folder : "";
   const std::string config_folder = folder_of(settings.file);
+  const auto with_draft = [&](std::string path, Settings chosen) -> Result<ChosenModel> {
+    Setting draft = chosen.at(key("draft_model"));
+    const std::string draft_name = std::get<std::string>(draft.value);
+    if (draft_name.empty()) return ChosenModel{std::move(path), std::move(chosen)};
+    std::string draft_path = locate(draft.source == Source::file ? config_folder : "", models, draft_name);
+    if (draft_path.empty()) return not_found(models, draft_name, "draft model ");
+    draft.value = std::move(draft_path);
+    chosen.set(key("draft_model"), std::move(draft));
+    return ChosenModel{std::move(path), std::move(chosen)};
+  };
   const auto choose = [&](const ModelEntry& entry) -> Result<ChosenModel> {
     std::string path = locate(config_folder, models, entry.path);
     if (path.empty()) return not_found(models, entry.path, printable(entry.where) + ": ");
-    return ChosenModel{std::move(path), settings.for_model(entry)};
+    return with_draft(std::move(path), settings.for_model(entry));
   };
   if (!wanted) {
     if (!settings.models.empty()) return choose(settings.models.front());
@@ -102,9 +112,9 @@ Result<ChosenModel> choose_model(const Settings& settings, const Environment& en
   if (path.empty()) return not_found(models, *wanted, "model ");
   for (const ModelEntry& entry : settings.models) {
     if (same_file(path, locate(config_folder, models, entry.path)))
-      return ChosenModel{std::move(path), settings.for_model(entry)};
+      return with_draft(std::move(path), settings.for_model(entry));
   }
-  return ChosenModel{std::move(path), settings};
+  return with_draft(std::move(path), settings);
 }
 
 }  // namespace gainz::host

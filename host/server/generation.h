@@ -5,6 +5,7 @@
 
 #include <gainz/gainz.h>
 
+#include <array>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cstdint>
@@ -34,6 +35,8 @@ struct GenerationRequest {
   int32_t prompt_logprobs = -1;
   uint32_t pooling = GAINZ_POOLING_MEAN;
   uint32_t timeout_ms = 0;  // 0: the server's maximum
+  gainz_speculation speculation{sizeof(gainz_speculation), GAINZ_SPECULATION_DEFAULT, 0, 0};
+  std::optional<std::string> prediction;
 
   GenerationRequest() { gainz_sampling_init(&sampling); }
 };
@@ -57,6 +60,7 @@ struct GenerationEvent {  // gainz_event, owning its text
   uint32_t num_prompt_tokens = 0, num_cached_tokens = 0, num_generated_tokens = 0, num_preemptions = 0;
   uint64_t seed = 0;
   uint64_t queue_us = 0, prefill_us = 0, decode_us = 0;
+  std::array<uint32_t, GAINZ_NUM_DRAFT_KINDS> num_drafted{}, num_accepted{};
 };
 
 class Generation {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "config/speculation.h"
 
 namespace gainz::host {
 namespace {
@@ -47,6 +48,10 @@ gainz_model_config model_config_of(const std::string& path, const Settings& sett
   config.kv_memory_bytes = static_cast<uint64_t>(settings.integer(key("kv_memory_bytes")));
   config.no_mmap = settings.boolean(key("mmap")) ? 0 : 1;
   config.no_prefix_cache = settings.boolean(key("prefix_cache")) ? 0 : 1;
+  const Result<gainz_speculation> speculation = parse_speculation(settings.text(key("speculation")));
+  if (speculation.ok()) config.speculation = *speculation;  // it was checked when it was set
+  config.draft_path = or_null(settings.text(key("draft_model")), "");
+  config.draft_backend = or_null(settings.text(key("draft_backend")), "");
   return config;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "session/runtime_config.h"
 #include "terminal/interrupt.h"
@@ -48,6 +50,8 @@ void take_end(const gainz_event& event, Answer& answer) {
   answer.num_generated_tokens = event.num_generated_tokens;
   answer.num_preemptions = event.num_preemptions;
   answer.seed = event.seed;
+  std::copy_n(event.num_drafted, GAINZ_NUM_DRAFT_KINDS, answer.num_drafted.begin());
+  std::copy_n(event.num_accepted, GAINZ_NUM_DRAFT_KINDS, answer.num_accepted.begin());
   answer.queue_seconds = static_cast<double>(event.queue_us) / 1e6;
   answer.prefill_seconds = static_cast<double>(event.prefill_us) / 1e6;
   answer.decode_seconds = static_cast<double>(event.decode_us) / 1e6;

@@ -3,6 +3,7 @@
 
 #include <gainz/gainz.h>
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -59,6 +60,7 @@ struct Answer {
   uint32_t num_prompt_tokens = 0, num_cached_tokens = 0, num_generated_tokens = 0, num_preemptions = 0;
   uint64_t seed = 0;
   double queue_seconds = 0, prefill_seconds = 0, decode_seconds = 0;
+  std::array<uint32_t, GAINZ_NUM_DRAFT_KINDS> num_drafted{}, num_accepted{};  // tokens, by GAINZ_DRAFT_*
 };
 
 // Submits and takes the events to the last one. on_text gets whole characters as they come. Ctrl-C cancels: finish_reason is

@@ -21,12 +21,14 @@ PredictionDraft::PredictionDraft(std::vector<int32_t> prediction, size_t num_pro
 void PredictionDraft::follow(std::span<const int32_t> answer) {
   const int32_t id = answer.back();
   const bool was_replacement = std::exchange(is_replacement_, false);
-  if (next_ < prediction_.size() && prediction_[next_] == id) {
+  if (next_ < prediction_.size() && replacements_.of(prediction_[next_]) == id) {
+    replacements_.observe(prediction_[next_], id);
     ++next_;
     ++run_;
     return;
   }
   if (next_ < prediction_.size() && !was_replacement) {
+    replacements_.observe(prediction_[next_], id);
     departed_ = next_++;
     run_ = 0;
     is_replacement_ = true;
@@ -49,7 +51,7 @@ Guess PredictionDraft::guess(std::span<const int32_t> tokens, std::span<int32_t>
     follow(tokens.subspan(num_prompt_, num_seen_ - num_prompt_));
   }
   const size_t count = std::min(out.size(), prediction_.size() - next_);
-  std::copy_n(prediction_.begin() + std::ptrdiff_t(next_), count, out.begin());
+  for (size_t i = 0; i < count; ++i) out[i] = replacements_.of(prediction_[next_ + i]);
   return {uint32_t(count), trust_of(run_)};
 }
 

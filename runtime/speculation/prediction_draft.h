@@ -1,11 +1,12 @@
 // PredictionDraft: the text that the caller expects, followed token by token. Where the answer departs from it, the draft first
-// takes one token for replaced, then for inserted, then looks for the nearest place in the prediction that ends as the answer
-// does.
+// takes one token for replaced (and will expect the same replacement again), then for inserted, then looks for the nearest
+// place in the prediction that ends as the answer does.
 #pragma once
 
 #include <vector>
 
 #include "speculation/draft.h"
+#include "speculation/replacements.h"
 #include "speculation/token_index.h"
 
 namespace gainz {
@@ -21,6 +22,7 @@ class PredictionDraft : public Draft {
 
   std::vector<int32_t> prediction_;
   TokenIndex index_;
+  Replacements replacements_;
   size_t num_seen_;  // tokens of the sequence that have been followed
   size_t num_prompt_;
   size_t next_ = 0;              // in the prediction; its size: lost

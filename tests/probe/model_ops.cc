@@ -2,6 +2,8 @@
 #include <cstdio>
 #include <random>
 
+#include <boost/json/parse.hpp>
+
 #include "probe/probe.h"
 
 namespace gainz::probe {
@@ -129,9 +131,47 @@ const char* finish_name(uint32_t reason) {
   return reason < std::size(kNames) ? kNames[reason] : "unknown";
 }
 
+// "auto", "off", or {"kinds": ["ngram", ...], "depth": always so many, "max_depth": at most}.
+Status read_speculation(Fields& fields, gainz_speculation& out) {
+  if (!fields.has("speculation")) return {};
+  std::string text;
+  GAINZ_TRY(fields.json_text("speculation", text));
+  boost::system::error_code error;
+  const json::value value = json::parse(text, error);
+  out.mode = GAINZ_SPECULATION_AUTO;
+  const auto is_text = [](const json::value& v, std::string_view t) { return v.is_string() && v.get_string() == t; };
+  if (is_text(value, "auto")) return {};
+  if (is_text(value, "off")) {
+    out.mode = GAINZ_SPECULATION_OFF;
+    return {};
+  }
+  const auto wrong = [&text] {
+    return Status(Code::invalid, "speculation must be \"auto\", \"off\" or {kinds, depth, max_depth}, not " + text);
+  };
+  if (error || !value.is_object()) return wrong();
+  for (const auto& [name, item] : value.get_object()) {
+    if (name == "kinds" && item.is_array()) {
+      static constexpr std::string_view kKinds[] = {"ngram", "prediction", "cache", "model", "noise"};
+      for (const json::value& kind : item.get_array()) {
+        const auto* found = std::find_if(std::begin(kKinds), std::end(kKinds), [&](auto k) { return is_text(kind, k); });
+        if (found == std::end(kKinds)) return wrong();
+        out.kinds |= 1u << (found - std::begin(kKinds));
+      }
+    } else if ((name == "depth" || name == "max_depth") && item.is_int64() && item.get_int64() >= 0) {
+      out.depth = uint32_t(std::min<int64_t>(item.get_int64(), UINT32_MAX));
+      if (name == "depth") out.mode = GAINZ_SPECULATION_FIXED;
+    } else {
+      return wrong();
+    }
+  }
+  return {};
+}
+
 struct GenerateFields {
   std::vector<int32_t> ids;
-  std::string prompt, messages, tools, vars, speculation;
+  std::string prompt, messages, tools, vars;
+  gainz_speculation speculation{sizeof(gainz_speculation), GAINZ_SPECULATION_DEFAULT, 0, 0};
+  std::vector<int32_t> prediction;
   bool cache = true, has_ids = false, has_prompt = false;
   SamplingFields sampling;
   uint32_t preempt_after = 0;
@@ -145,12 +185,11 @@ Status read_generate(Fields& fields, GenerateFields& g) {
   GAINZ_TRY(fields.json_text("messages", g.messages));
   GAINZ_TRY(fields.json_text("tools", g.tools));
   GAINZ_TRY(fields.json_text("vars", g.vars));
-  GAINZ_TRY(fields.string("speculation", g.speculation));
+  GAINZ_TRY(read_speculation(fields, g.speculation));
+  GAINZ_TRY(fields.ids("prediction", g.prediction));
   GAINZ_TRY(fields.boolean("cache", g.cache));
   GAINZ_TRY(fields.integer("preempt_after", g.preempt_after));
   GAINZ_TRY(read_sampling(fields, g.sampling));
-  if (!g.speculation.empty() && g.speculation != "none")
-    return {Code::unsupported, "speculation \"" + g.speculation + "\" is not available; there is none"};
   return {};
 }
 
@@ -239,6 +278,9 @@ Status generate(Session& session, Fields& fields, json::object& answer) {
   if (!g.vars.empty()) config.vars_json = g.vars.c_str();
   config.sampling = g.sampling.sampling;
   config.preempt_after = g.preempt_after;
+  config.speculation = g.speculation;
+  if (!g.prediction.empty()) config.prediction_ids = g.prediction.data();
+  config.num_prediction_ids = g.prediction.size();
   if (!g.cache) config.flags |= GAINZ_REQUEST_NO_CACHE;
   std::vector<int32_t> ids;
   std::string text;
@@ -254,6 +296,11 @@ Status generate(Session& session, Fields& fields, json::object& answer) {
     answer["cached_tokens"] = event.num_cached_tokens;
     answer["prompt_tokens"] = event.num_prompt_tokens;
     answer["preemptions"] = event.num_preemptions;
+    uint64_t drafted = 0, accepted = 0;
+    for (uint32_t kind = 0; kind < GAINZ_NUM_DRAFT_KINDS; ++kind)
+      drafted += event.num_drafted[kind], accepted += event.num_accepted[kind];
+    answer["drafted"] = drafted;
+    answer["accepted"] = accepted;
   }));
   answer["ids"] = to_json(ids);
   answer["text"] = text;

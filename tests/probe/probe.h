@@ -63,7 +63,7 @@ class Session {
 
   // What a loaded model is chosen by.
   struct ModelKey {
-    std::string path, backend, kv_type, kv_type_v, prefill;
+    std::string path, backend, kv_type, kv_type_v, prefill, draft_model;
     uint32_t threads = 0, chunk = 512, fill = 0;
     auto operator<=>(const ModelKey&) const = default;
   };

@@ -60,6 +60,7 @@ Status Session::read_model_key(Fields& fields, ModelKey& key) {
   GAINZ_TRY(fields.string("kv_type", key.kv_type));
   GAINZ_TRY(fields.string("kv_type_v", key.kv_type_v));
   GAINZ_TRY(fields.string("prefill", key.prefill));
+  GAINZ_TRY(fields.string("draft_model", key.draft_model));
   GAINZ_TRY(fields.integer("threads", key.threads));
   GAINZ_TRY(fields.integer("chunk", key.chunk));
   GAINZ_TRY(fields.integer("fill", key.fill));
@@ -92,6 +93,7 @@ Result<Session::OpenModel> Session::model(const ModelKey& key) {
   if (!key.kv_type.empty()) config.kv_type = key.kv_type.c_str();
   if (!key.kv_type_v.empty()) config.kv_type_v = key.kv_type_v.c_str();
   if (!key.prefill.empty()) config.prefill = key.prefill.c_str();
+  if (!key.draft_model.empty()) config.draft_path = key.draft_model.c_str();
   config.max_sequences = key.fill + 1;
   config.batch_tokens = key.chunk + key.fill;  // the others take one token each
   OpenModel open{runtime};

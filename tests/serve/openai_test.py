@@ -138,7 +138,7 @@ class Chat(served.ServedTest):
         tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
         for fields, param in [
                 ({"response_format": {"type": "json_object"}}, "response_format.type"), ({"tools": [tool]}, "tools"), ({"tool_choice": "required"}, "tool_choice"),
-                ({"functions": [{}]}, "functions"), ({"audio": {}}, "audio"), ({"prediction": {}}, "prediction"), ({"frobnicate": 1}, "frobnicate"),
+                ({"functions": [{}]}, "functions"), ({"audio": {}}, "audio"), ({"prediction": {}}, "prediction.content"), ({"prediction": {"type": "x", "content": ""}}, "prediction.type"), ({"prediction": {"type": "content", "content": 5}}, "prediction.content"), ({"speculation": "fast"}, "speculation"), ({"speculation": {"kinds": ["noise"]}}, "speculation"), ({"speculation": {"depth": 4}}, "speculation.depth"), ({"speculation": {"max_depth": 17}}, "speculation.max_depth"), ({"frobnicate": 1}, "frobnicate"),
                 ({"stream_options": {"include_usage": True}}, "stream_options"), ({"top_logprobs": 2}, "top_logprobs"),
                 ({"logprobs": True, "top_logprobs": 21}, "top_logprobs"), ({"guided_json": {}}, "guided_json")]:
             with self.subTest(fields):

@@ -35,6 +35,36 @@ void read_response_format(JsonFields& fields) {
                     "unsupported_value");
 }
 
+// Text that the answer is expected to be like; it never changes the answer, only when it comes.
+void read_prediction(JsonFields& fields, GenerationRequest& request) {
+  const json::object* prediction = fields.object("prediction");
+  if (prediction == nullptr) return;
+  JsonFields inner(*prediction, "prediction");
+  inner.choice("type", {"content"});
+  const json::value* content = inner.any("content");
+  if (content == nullptr)
+    throw bad_request("prediction.content", "prediction.content is missing", "missing_required_parameter");
+  inner.finish();
+  std::string& text = request.prediction.emplace();
+  if (content->is_string()) {
+    text = std::string(content->get_string());
+    return;
+  }
+  if (!content->is_array())
+    throw bad_request("prediction.content",
+                      fmt::format("prediction.content must be a text or a list of texts, not {}", shown_json(*content)),
+                      "invalid_value");
+  for (size_t i = 0; i < content->get_array().size(); ++i) {
+    const std::string name = fmt::format("prediction.content[{}]", i);
+    const json::object* part = content->get_array()[i].if_object();
+    if (part == nullptr) throw bad_request(name, name + " must be an object with type \"text\"", "invalid_value");
+    JsonFields piece(*part, name);
+    piece.choice("type", {"text"});
+    text += piece.required_text("text");
+    piece.finish();
+  }
+}
+
 void read_tools(JsonFields& fields) {
   constexpr std::string_view kWhy = "this server has no tools";
   fields.refuse({"tools", "functions"}, kWhy);
@@ -141,7 +171,8 @@ ChatRequest read_chat_request(const json::object& body, const Settings& settings
     if (modalities->size() != 1 || (*modalities)[0] != "text")
       throw bad_request("modalities", "modalities must be [\"text\"]: this server answers text alone", "unsupported_value");
   }
-  fields.refuse({"audio", "prediction", "web_search_options", "verbosity"}, "this server does not have it");
+  read_prediction(fields, out.generation);
+  fields.refuse({"audio", "web_search_options", "verbosity"}, "this server does not have it");
   fields.finish();
   return out;
 }

@@ -29,12 +29,22 @@ void UsageCount::add_prompt(const GenerationEvent& done) {
   cached += done.num_cached_tokens;
 }
 
+// Rejected are the predicted tokens that were tried and did not stand, not those that the answer never came to.
+void UsageCount::add_answer(const GenerationEvent& done) {
+  completion += done.num_generated_tokens;
+  accepted_prediction += done.num_accepted[GAINZ_DRAFT_PREDICTION];
+  rejected_prediction += done.num_drafted[GAINZ_DRAFT_PREDICTION] - done.num_accepted[GAINZ_DRAFT_PREDICTION];
+}
+
 json::object UsageCount::json() const {
   return {{"prompt_tokens", prompt},
           {"completion_tokens", completion},
           {"total_tokens", prompt + completion},
           {"prompt_tokens_details", {{"cached_tokens", cached}}},
-          {"completion_tokens_details", {{"reasoning_tokens", reasoning}}}};
+          {"completion_tokens_details",
+           {{"reasoning_tokens", reasoning},
+            {"accepted_prediction_tokens", accepted_prediction},
+            {"rejected_prediction_tokens", rejected_prediction}}}};
 }
 
 std::string sse(std::string_view text) { return fmt::format("data: {}\n\n", text); }

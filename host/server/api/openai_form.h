@@ -17,9 +17,9 @@ int64_t unix_now();
 
 // Token counts of one request: the prompt counts once, the answers of all choices together.
 struct UsageCount {
-  uint64_t prompt = 0, cached = 0, completion = 0, reasoning = 0;
+  uint64_t prompt = 0, cached = 0, completion = 0, reasoning = 0, accepted_prediction = 0, rejected_prediction = 0;
   void add_prompt(const GenerationEvent& done);
-  void add_answer(const GenerationEvent& done) { completion += done.num_generated_tokens; }
+  void add_answer(const GenerationEvent& done);
   boost::json::object json() const;
 };
 

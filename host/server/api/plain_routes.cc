@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
+#include <numeric>
 
 #include "base/json_text.h"
 #include "base/text.h"
@@ -72,6 +73,8 @@ class PlainAnswer {
             {"completion_tokens", done_.num_generated_tokens},
             {"prompt_tokens", done_.num_prompt_tokens},
             {"cached_tokens", done_.num_cached_tokens},
+            {"drafted_tokens", std::accumulate(done_.num_drafted.begin(), done_.num_drafted.end(), 0u)},
+            {"accepted_tokens", std::accumulate(done_.num_accepted.begin(), done_.num_accepted.end(), 0u)},
             {"finish_reason", finish_reason_of(done_)},
             {"model", valid_utf8(model_)},
             {"seed", done_.seed}};
@@ -95,6 +98,7 @@ asio::awaitable<void> generate(ServerContext& server, Exchange& exchange) {
   set_default_sampling(server.settings(), request);
   request.prompt = fields.required_text("prompt");
   read_sampling(fields, request);
+  request.prediction = fields.text("prediction");
   if (const auto max_tokens = fields.integer("max_tokens", 0, kMaxTokens32))
     request.sampling.max_tokens = static_cast<int32_t>(*max_tokens);
   const bool is_stream = fields.boolean("stream").value_or(false);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "config/speculation.h"
 #include "server/api_error.h"
 #include "session/session.h"
 
@@ -71,6 +72,32 @@ void read_stop_ids(JsonFields& fields, GenerationRequest& request) {
   }
 }
 
+// "auto", "off", or {"kinds": [...], "max_depth": N}. What would let one request hold up the others stays with the operator.
+void read_speculation(JsonFields& fields, GenerationRequest& request) {
+  const json::value* value = fields.any("speculation");
+  if (value == nullptr) return;
+  std::string text;
+  if (const auto* name = value->if_string()) {
+    text = std::string(*name);
+  } else {
+    const json::object* table = fields.object("speculation");
+    JsonFields inner(*table, "speculation");
+    if (const json::array* kinds = inner.array("kinds", GAINZ_NUM_DRAFT_KINDS)) {
+      for (const json::value& kind : *kinds)
+        text += (kind.is_string() ? std::string(kind.get_string()) : shown_json(kind)) + ",";
+    }
+    if (const auto depth = inner.integer("max_depth", 1, GAINZ_MAX_DRAFT_TOKENS)) text += fmt::format("max_depth={},", *depth);
+    inner.finish();
+    text = text.empty() ? "auto" : text.substr(0, text.size() - 1);
+  }
+  const Result<gainz_speculation> parsed = parse_speculation(text);
+  if (!parsed.ok()) throw bad_request("speculation", "speculation " + parsed.failure().sentence, "invalid_value");
+  if (parsed->mode == GAINZ_SPECULATION_FIXED || (parsed->kinds >> GAINZ_DRAFT_NOISE & 1) != 0)
+    throw bad_request("speculation", "speculation: depth and \"noise\" are for the operator's configuration, not for a request",
+                      "unsupported_value");
+  request.speculation = *parsed;
+}
+
 }  // namespace
 
 void read_stop(JsonFields& fields, std::string_view name, GenerationRequest& request) {
@@ -103,6 +130,7 @@ void read_sampling(JsonFields& fields, GenerationRequest& request) {
   read_logit_bias(fields, request);
   read_stop(fields, "stop", request);
   read_stop_ids(fields, request);
+  read_speculation(fields, request);
   if (auto salt = fields.text("cache_salt")) {
     if (salt->find('\0') != std::string::npos)
       throw bad_request("cache_salt", "cache_salt must not hold a NUL", "invalid_value");

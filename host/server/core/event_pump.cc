@@ -1,5 +1,6 @@
 #include "server/core/event_pump.h"
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <memory>
@@ -31,6 +32,8 @@ GenerationEvent copy_of(const gainz_event& event) {
   out.queue_us = event.queue_us;
   out.prefill_us = event.prefill_us;
   out.decode_us = event.decode_us;
+  std::copy_n(event.num_drafted, GAINZ_NUM_DRAFT_KINDS, out.num_drafted.begin());
+  std::copy_n(event.num_accepted, GAINZ_NUM_DRAFT_KINDS, out.num_accepted.begin());
   return out;
 }
 

@@ -12,6 +12,7 @@
 #include <cstdio>
 
 #include "base/text.h"
+#include "config/speculation.h"
 
 namespace gainz::host {
 namespace {
@@ -74,6 +75,8 @@ struct Metrics::Families {
   Family<Counter>& prompt_tokens = counter("gainz_prompt_tokens_total", "Prompt tokens computed");
   Family<Counter>& cached_tokens = counter("gainz_prefix_cache_hit_tokens_total", "Prompt tokens found in the prefix cache");
   Family<Counter>& tokens = counter("gainz_tokens_generated_total", "Generated tokens");
+  Family<Counter>& drafted = counter("gainz_drafted_tokens_total", "Guessed tokens that were checked, by kind of guess");
+  Family<Counter>& accepted = counter("gainz_accepted_draft_tokens_total", "Guessed tokens that stood, by kind of guess");
   Family<Counter>& preemptions = counter("gainz_preemptions_total", "Generations that gave their pages up and were recomputed");
   Family<Gauge>& loaded = gauge("gainz_model_loaded", "1 while the model can answer");
   Family<Gauge>& memory = gauge("gainz_model_memory_bytes", "Memory of a loaded model, by kind");
@@ -117,6 +120,12 @@ struct Metrics::OfModel final : ModelMetrics {
     prompt_tokens.Increment(done.num_prompt_tokens - std::min(done.num_cached_tokens, done.num_prompt_tokens));
     cached_tokens.Increment(done.num_cached_tokens);
     preemptions.Increment(done.num_preemptions);
+    for (size_t kind = 0; kind < GAINZ_NUM_DRAFT_KINDS; ++kind) {
+      if (done.num_drafted[kind] == 0) continue;
+      const prometheus::Labels labels{{"model", label.at("model")}, {"kind", std::string(kDraftKinds[kind])}};
+      families.drafted.Add(labels).Increment(done.num_drafted[kind]);
+      families.accepted.Add(labels).Increment(done.num_accepted[kind]);
+    }
     families.generations.Add({{"model", label.at("model")}, {"outcome", std::string(outcome)}}).Increment();
   }
 

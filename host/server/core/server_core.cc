@@ -8,6 +8,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/json.hpp>
 #include <cmath>
+#include <numeric>
 
 #include "base/text.h"
 #include "models/model_folder.h"
@@ -114,6 +115,10 @@ void ServerCore::log_generation(const GenerationLog& entry) {
                       {"prefill_ms", static_cast<double>(done.prefill_us) / 1e3},
                       {"decode_ms", static_cast<double>(done.decode_us) / 1e3}};
   if (!entry.running.key.empty()) fields["key"] = valid_utf8(entry.running.key);
+  if (const uint32_t drafted = std::accumulate(done.num_drafted.begin(), done.num_drafted.end(), 0u); drafted > 0) {
+    fields["drafted"] = drafted;
+    fields["accepted"] = std::accumulate(done.num_accepted.begin(), done.num_accepted.end(), 0u);
+  }
   if (!done.error.empty()) fields["error"] = valid_utf8(done.error);
   if (entry.running.logs_content) {
     fields["prompt"] = valid_utf8(entry.running.prompt);

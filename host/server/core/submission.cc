@@ -107,6 +107,11 @@ Submitted submit(gainz_runtime* runtime, gainz_model_id model, uint64_t handle, 
   config.prompt_logprobs = request.prompt_logprobs;
   config.pooling = request.pooling;
   config.timeout_ms = request.timeout_ms;
+  config.speculation = request.speculation;
+  if (request.prediction) {
+    config.prediction = request.prediction->data();
+    config.prediction_bytes = request.prediction->size();
+  }
   char error[kErrorBytes] = "";
   out.code = gainz_submit(runtime, &config, &out.request, error, sizeof error);
   out.error = error;
