@@ -19,7 +19,7 @@ TEST(CliUsage, WrongUsageIsTwoWithOneSentence) {
                                                        {"run", "-m", "tiny", "--raw"},
                                                        {"run", "-m", "tiny", "-p", "x", "--temperature", "hot"},
                                                        {"run", "-m", "tiny", "-p", "x", "--temperature", "-1"},
-                                                       {"run", "-m", "tiny", "-p", "x", "--speculation", "ngram"},
+                                                       {"run", "-m", "tiny", "-p", "x", "--speculation", "turbo"},
                                                        {"run", "-m", "tiny", "-p", "x", "--logprobs", "1"},
                                                        {"run", "-m", "tiny", "-p", "x", "--parse-special"},
                                                        {"run", "-m", "tiny", "-p", "x", "--raw", "--system", "y"},

@@ -27,6 +27,31 @@ TEST(ngram_draft, guesses_the_continuation_and_goes_round) {
   EXPECT_TRUE(guessed(nothing, {1, 2, 3, 4, 5}, 0).empty());
 }
 
+// A copy in which 2 becomes 20: once seen, it is expected, and the copy goes on.
+TEST(ngram_draft, expects_a_replacement_again) {
+  NgramDraft draft(64);
+  Ids tokens = {1, 2, 3, 4, 5, 2, 6, 7, 8, 2, 9, 50, 1};
+  EXPECT_TRUE(guessed(draft, tokens, 1).empty());
+  tokens.insert(tokens.end(), {20, 3, 4});
+  EXPECT_EQ(guessed(draft, tokens, 3), (Ids{5, 2, 6})) << "where it began is not known";
+  tokens.insert(tokens.end(), {5, 20});
+  EXPECT_EQ(guessed(draft, tokens, 5), (Ids{6, 7, 8, 20, 9}));
+  tokens.insert(tokens.end(), {6, 7, 8, 2});
+  EXPECT_EQ(guessed(draft, tokens, 1), (Ids{9})) << "and kept after all";
+}
+
+TEST(replacements, are_known_until_they_are_not_made) {
+  Replacements replacements;
+  EXPECT_EQ(replacements.of(5), 5);
+  replacements.observe(5, 7);
+  EXPECT_EQ(replacements.of(5), 7);
+  EXPECT_EQ(replacements.of(6), 6);
+  replacements.observe(5, 8);
+  EXPECT_EQ(replacements.of(5), 8);
+  replacements.observe(5, 5);
+  EXPECT_EQ(replacements.of(5), 5);
+}
+
 TEST(ngram_draft, trusts_a_longer_match_more) {
   Ids out(4), tokens = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 100};
   uint32_t last = 0;
