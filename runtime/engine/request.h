@@ -48,9 +48,9 @@ class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual void reserve(size_t num_events) = 0;  // room for so many more at once; may throw std::bad_alloc
-  virtual Event* make() = 0;               // empty, storage reused where possible; may throw std::bad_alloc
-  virtual void push(Event* event) = 0;     // takes it; never fails
-  virtual void discard(Event* event) = 0;  // one that is not to be sent
+  virtual Event* make() = 0;                    // empty, storage reused where possible; may throw std::bad_alloc
+  virtual void push(Event* event) = 0;          // takes it; never fails
+  virtual void discard(Event* event) = 0;       // one that is not to be sent
   // The last event of a request, which was set aside when the request was accepted. Never fails: when there is no memory for
   // the sentence, the code alone is told.
   virtual void finish(const gainz_event& done, const std::string& text, const char* error) = 0;

@@ -143,7 +143,20 @@ TEST(ServerChatRequest, RefusedByName) {
       {R"("parallel_tool_calls":1)", "parallel_tool_calls"},
       {R"("modalities":["audio"])", "modalities"},
       {R"("audio":{})", "audio"},
-      {R"("prediction":{})", "prediction"},
+      {R"("prediction":{})", "prediction.content"},
+      {R"("prediction":"text")", "prediction"},
+      {R"("prediction":{"type":"diff","content":"a"})", "prediction.type"},
+      {R"("prediction":{"type":"content","content":{}})", "prediction.content"},
+      {R"("prediction":{"type":"content","content":["a"]})", "prediction.content[0]"},
+      {R"("prediction":{"type":"content","content":[{"type":"image"}]})", "prediction.content[0].type"},
+      {R"("prediction":{"type":"content","content":"a","x":1})", "prediction.x"},
+      {R"("speculation":"turbo")", "speculation"},
+      {R"("speculation":4)", "speculation"},
+      {R"("speculation":"depth=4")", "speculation"},
+      {R"("speculation":{"kinds":["noise"]})", "speculation"},
+      {R"("speculation":{"kinds":[1]})", "speculation"},
+      {R"("speculation":{"depth":4})", "speculation.depth"},
+      {R"("speculation":{"max_depth":17})", "speculation.max_depth"},
       {R"("web_search_options":{})", "web_search_options"},
       {R"("verbosity":"low")", "verbosity"},
       {R"("guided_json":{})", "guided_json"},
@@ -157,6 +170,22 @@ TEST(ServerChatRequest, RefusedByName) {
       test::error_of([] { with(R"("reasoning_effort":"low","chat_template_kwargs":{"reasoning_effort":"high"})"); }, "two")
           .parameter,
       "chat_template_kwargs.reasoning_effort");
+}
+
+TEST(ServerChatRequest, SpeculationAndPrediction) {
+  const auto read = [](const char* fields) { return with(fields).generation; };
+  EXPECT_EQ(read("\"n\":1").speculation.mode, GAINZ_SPECULATION_DEFAULT);
+  EXPECT_EQ(read(R"("speculation":"off")").speculation.mode, GAINZ_SPECULATION_OFF);
+  const gainz_speculation some = read(R"("speculation":{"kinds":["ngram","cache"],"max_depth":4})").speculation;
+  EXPECT_EQ(some.mode, GAINZ_SPECULATION_AUTO);
+  EXPECT_EQ(some.kinds, 1u << GAINZ_DRAFT_NGRAM | 1u << GAINZ_DRAFT_CACHE);
+  EXPECT_EQ(some.depth, 4u);
+  EXPECT_EQ(read(R"("speculation":{})").speculation.mode, GAINZ_SPECULATION_AUTO);
+  EXPECT_FALSE(read("\"n\":1").prediction);
+  EXPECT_EQ(read(R"("prediction":{"type":"content","content":"abc"})").prediction, "abc");
+  EXPECT_EQ(
+      read(R"("prediction":{"type":"content","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]})").prediction,
+      "ab");
 }
 
 CompletionRequest completion(std::string_view text) { return read_completion_request(parse_body(text, 64), Settings()); }

@@ -62,7 +62,8 @@ TEST(ServerOpenaiChat, Whole) {
                         R"("finish_reason":"stop"}])"));
   EXPECT_EQ(answer.at("usage"), json::parse(R"({"prompt_tokens":5,"completion_tokens":2,"total_tokens":7,)"
                                             R"("prompt_tokens_details":{"cached_tokens":2},)"
-                                            R"("completion_tokens_details":{"reasoning_tokens":0}})"));
+                                            R"("completion_tokens_details":{"reasoning_tokens":0,)"
+                                            R"("accepted_prediction_tokens":0,"rejected_prediction_tokens":0}})"));
 }
 
 // Whatever changes the numbers is in it.
