@@ -7,7 +7,7 @@ namespace gainz::vulkan {
 Context::~Context() {
   if (device_ == VK_NULL_HANDLE) return;
   if (api_.DestroySemaphore != nullptr) api_.DestroySemaphore(device_, timeline_, nullptr);
-  if (api_.DestroyDevice != nullptr) api_.DestroyDevice(device_, nullptr);
+  if (api_.DestroyDevice != nullptr && !instance_.is_lent()) api_.DestroyDevice(device_, nullptr);
 }
 
 Status Context::create(const gainz_host* host, uint32_t index, const Options& options) {
@@ -42,6 +42,23 @@ void Context::choose_tuning() {
 }
 
 Status Context::make_device() {
+  if (instance_.is_lent()) {
+    device_ = static_cast<VkDevice>(instance_.lent().device);
+    queue_ = static_cast<VkQueue>(instance_.lent().queue);
+    GAINZ_SDK_TRY(api_.load(instance_.api().GetDeviceProcAddr, device_));
+  } else {
+    GAINZ_SDK_TRY(open_candidate());
+  }
+  VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO, nullptr, VK_SEMAPHORE_TYPE_TIMELINE, 0};
+  const VkSemaphoreCreateInfo semaphore{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, &type, 0};
+  GAINZ_VK_TRY(api_.CreateSemaphore(device_, &semaphore, nullptr, &timeline_), "making the timeline semaphore");
+  max_range_bytes_ = candidate_.properties.limits.maxStorageBufferRange;
+  if (options_.max_buffer_range_bytes != 0) max_range_bytes_ = std::min(max_range_bytes_, options_.max_buffer_range_bytes);
+  offset_alignment_ = std::max<uint64_t>(256, candidate_.properties.limits.minStorageBufferOffsetAlignment);
+  return {};
+}
+
+Status Context::open_candidate() {
   const float priority = 1.0f;
   VkDeviceQueueCreateInfo queue{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, nullptr, 0, candidate_.queue_family, 1, &priority};
   VkPhysicalDeviceTimelineSemaphoreFeatures timeline{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES, nullptr,
@@ -65,12 +82,6 @@ Status Context::make_device() {
   GAINZ_VK_TRY(instance_.api().CreateDevice(candidate_.handle, &info, nullptr, &device_), "opening the device");
   GAINZ_SDK_TRY(api_.load(instance_.api().GetDeviceProcAddr, device_));
   api_.GetDeviceQueue(device_, candidate_.queue_family, 0, &queue_);
-  VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO, nullptr, VK_SEMAPHORE_TYPE_TIMELINE, 0};
-  const VkSemaphoreCreateInfo semaphore{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, &type, 0};
-  GAINZ_VK_TRY(api_.CreateSemaphore(device_, &semaphore, nullptr, &timeline_), "making the timeline semaphore");
-  max_range_bytes_ = candidate_.properties.limits.maxStorageBufferRange;
-  if (options_.max_buffer_range_bytes != 0) max_range_bytes_ = std::min(max_range_bytes_, options_.max_buffer_range_bytes);
-  offset_alignment_ = std::max<uint64_t>(256, candidate_.properties.limits.minStorageBufferOffsetAlignment);
   return {};
 }
 
@@ -110,7 +121,11 @@ Status Context::submit(const VkCommandBuffer* buffers, uint32_t num_buffers, uin
   info.pCommandBuffers = buffers;
   info.signalSemaphoreCount = 1;
   info.pSignalSemaphores = &timeline_;
-  GAINZ_SDK_TRY(watch(api_.QueueSubmit(queue_, 1, &info, VK_NULL_HANDLE), "submitting work"));
+  const gainz_vulkan& lent = instance_.lent();
+  if (lent.lock != nullptr) lent.lock(lent.ctx);
+  const VkResult result = api_.QueueSubmit(queue_, 1, &info, VK_NULL_HANDLE);
+  if (lent.unlock != nullptr) lent.unlock(lent.ctx);
+  GAINZ_SDK_TRY(watch(result, "submitting work"));
   last_ticket_ = ticket;
   *out_ticket = ticket;
   return {};
@@ -119,6 +134,17 @@ Status Context::submit(const VkCommandBuffer* buffers, uint32_t num_buffers, uin
 Status Context::done_ticket(uint64_t* out_ticket) {
   GAINZ_SDK_TRY(lost());
   return watch(api_.GetSemaphoreCounterValue(device_, timeline_, out_ticket), "asking what is done");
+}
+
+void Context::settle() {
+  constexpr uint64_t kLongestNs = 10'000'000'000;
+  const uint64_t last = last_ticket_;
+  VkSemaphoreWaitInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;
+  info.semaphoreCount = 1;
+  info.pSemaphores = &timeline_;
+  info.pValues = &last;
+  if (timeline_ != VK_NULL_HANDLE) static_cast<void>(api_.WaitSemaphores(device_, &info, kLongestNs));
 }
 
 Status Context::wait(uint64_t ticket, uint64_t timeout_ns) {

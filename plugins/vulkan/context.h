@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api.h"
+#include "gainz/sdk/ext_vulkan.h"
 
 namespace gainz::vulkan {
 
@@ -52,18 +53,25 @@ class Instance {
   Instance() = default;
   ~Instance();
   Instance(const Instance&) = delete;
-  // NOT_FOUND: no loader or no driver. `log` gets what validation says.
+  // NOT_FOUND: no loader or no driver. The host's log gets what validation says. Where the host lends a device
+  // (ext_vulkan.h), its instance is used.
   Status create(const gainz_host& host, bool validation);
+  // What this plugin can run on; of a host that lends a device, that one.
   Status candidates(std::vector<Candidate>* out) const;
+  bool is_lent() const { return lent_.device != nullptr; }
+  const gainz_vulkan& lent() const { return lent_; }
   const InstanceApi& api() const { return api_; }
+  VkInstance handle() const { return instance_; }
 
  private:
+  Status adopt(const gainz_vulkan& lent);
   Status examine(VkPhysicalDevice handle, Candidate* out, bool* out_fits) const;
   PFN_vkGetInstanceProcAddr get_ = nullptr;
   InstanceApi api_;
   VkInstance instance_ = VK_NULL_HANDLE;
   VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
   const gainz_host* host_ = nullptr;
+  gainz_vulkan lent_{};
 };
 
 class Context {
@@ -74,6 +82,8 @@ class Context {
 
   const DeviceApi& api() const { return api_; }
   VkDevice device() const { return device_; }
+  VkInstance instance() const { return instance_.handle(); }
+  VkQueue queue() const { return queue_; }
   uint32_t queue_family() const { return candidate_.queue_family; }
   const Candidate& candidate() const { return candidate_; }
   const Options& options() const { return options_; }
@@ -90,10 +100,13 @@ class Context {
   Status done_ticket(uint64_t* out_ticket);
   Status wait(uint64_t ticket, uint64_t timeout_ns);  // BUSY after the timeout
   Status wait_idle() { return wait(last_ticket_, UINT64_MAX); }
+  // Before anything is destroyed: work that was queued may run on even where the device says that it is lost. Bounded.
+  void settle();
   Status lost() const;
 
  private:
   Status make_device();
+  Status open_candidate();
   void choose_tuning();
   Status watch(VkResult result, const char* what);
 

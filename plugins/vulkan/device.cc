@@ -59,7 +59,7 @@ void drop_programs(Device& device, const void* model, const void* kv) {
 
 void close(gainz_device* d) {
   if (d == nullptr) return;
-  static_cast<void>(of(d)->context.wait_idle());
+  of(d)->context.settle();
   delete of(d);
 }
 
@@ -103,7 +103,7 @@ void model_destroy(gainz_device* d, gainz_model* m) {
   Device& device = *of(d);
   const OpenedModel* model = find(device.models, m);
   if (model == nullptr) return;
-  static_cast<void>(device.context.wait_idle());
+  device.context.settle();
   drop_programs(device, model, nullptr);
   std::erase_if(device.kvs, [=](const auto& kv) { return kv->model == model; });
   erase(device.models, model);
@@ -136,7 +136,7 @@ gainz_status kv_create(gainz_device* d, gainz_model* m, const gainz_kv_desc* des
 void kv_destroy(gainz_device* d, gainz_kv* handle) {
   const OpenedKv* kv = find(of(d)->kvs, handle);
   if (kv == nullptr) return;
-  static_cast<void>(of(d)->context.wait_idle());
+  of(d)->context.settle();
   drop_programs(*of(d), nullptr, kv);
   erase(of(d)->kvs, kv);
 }
@@ -191,7 +191,7 @@ gainz_status program_create(gainz_device* d, gainz_model* m, gainz_kv* k, const 
 void program_destroy(gainz_device* d, gainz_program* handle) {
   const OpenedProgram* program = find(of(d)->programs, handle);
   if (program == nullptr) return;
-  static_cast<void>(of(d)->context.wait_idle());
+  of(d)->context.settle();
   const std::lock_guard lock(of(d)->mutex);
   erase(of(d)->programs, program);
 }

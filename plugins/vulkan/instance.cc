@@ -47,13 +47,17 @@ bool has_extension(const std::vector<VkExtensionProperties>& all, const char* na
 }  // namespace
 
 Instance::~Instance() {
-  if (instance_ == VK_NULL_HANDLE || api_.DestroyInstance == nullptr) return;
+  if (instance_ == VK_NULL_HANDLE || api_.DestroyInstance == nullptr || is_lent()) return;
   if (messenger_ != VK_NULL_HANDLE) api_.DestroyDebugUtilsMessengerEXT(instance_, messenger_, nullptr);
   api_.DestroyInstance(instance_, nullptr);
 }
 
 Status Instance::create(const gainz_host& host, bool validation) {
   host_ = &host;
+  if (host.get_extension != nullptr) {
+    if (const void* lent = host.get_extension(host.ctx, GAINZ_EXT_VULKAN, GAINZ_EXT_VULKAN_REVISION); lent != nullptr)
+      return adopt(*static_cast<const gainz_vulkan*>(lent));
+  }
   GAINZ_SDK_TRY(find_loader(&get_));
   const auto make = reinterpret_cast<PFN_vkCreateInstance>(get_(nullptr, "vkCreateInstance"));
   if (make == nullptr) return failure(GAINZ_STATUS_NOT_FOUND, "the Vulkan loader has no vkCreateInstance");
@@ -80,7 +84,29 @@ Status Instance::create(const gainz_host& host, bool validation) {
   return {};
 }
 
+Status Instance::adopt(const gainz_vulkan& lent) {
+  gainz_vulkan own{};
+  GAINZ_SDK_TRY(sdk::read_struct(&lent, &own, "gainz_vulkan"));
+  if (own.get_instance_proc_addr == nullptr || own.instance == nullptr || own.physical_device == nullptr ||
+      own.device == nullptr || own.queue == nullptr || (own.lock == nullptr) != (own.unlock == nullptr))
+    return failure(GAINZ_STATUS_INVALID, "gainz_vulkan: a handle is NULL, or one of lock and unlock is");
+  lent_ = own;
+  get_ = reinterpret_cast<PFN_vkGetInstanceProcAddr>(own.get_instance_proc_addr);
+  instance_ = static_cast<VkInstance>(own.instance);
+  return api_.load(get_, instance_);
+}
+
 Status Instance::candidates(std::vector<Candidate>* out) const {
+  if (is_lent()) {
+    Candidate candidate;
+    bool fits = false;
+    GAINZ_SDK_TRY(examine(static_cast<VkPhysicalDevice>(lent_.physical_device), &candidate, &fits));
+    if (!fits) return failure(GAINZ_STATUS_UNSUPPORTED, "the host's Vulkan device lacks what docs/vulkan.md asks for");
+    candidate.queue_family = lent_.queue_family;
+    candidate.can_fix_subgroup = candidate.can_fix_subgroup && (lent_.features & GAINZ_VULKAN_SUBGROUP_SIZES) != 0;
+    out->push_back(std::move(candidate));
+    return {};
+  }
   uint32_t count = 0;
   GAINZ_VK_TRY(api_.EnumeratePhysicalDevices(instance_, &count, nullptr), "listing devices");
   std::vector<VkPhysicalDevice> handles(count);

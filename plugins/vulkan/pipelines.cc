@@ -1,6 +1,29 @@
 #include "pipelines.h"
 
+#include <cstdio>
+#include <cstring>
+
 namespace gainz::vulkan {
+
+namespace {
+
+constexpr uint64_t kMaxCacheBytes = 256ull << 20;
+constexpr uint64_t kCacheMagic = 0x31306b76'7a6e6961ull;  // of this layout
+
+// Before the driver's bytes in the host's cache.
+struct CacheHeader {
+  uint64_t magic, num_bytes, hash;
+  uint8_t uuid[VK_UUID_SIZE];
+};
+
+// FNV-1a (Fowler, Noll, Vo), 64 bits: against damage, not against malice.
+uint64_t hash_of(const std::vector<uint8_t>& bytes) {
+  uint64_t hash = 0xcbf29ce484222325ull;
+  for (const uint8_t byte : bytes) hash = (hash ^ byte) * 0x100000001b3ull;
+  return hash;
+}
+
+}  // namespace
 
 Pipelines::~Pipelines() {
   const DeviceApi& vk = context_.api();
@@ -22,9 +45,54 @@ Status Pipelines::create() {
   const VkPushConstantRange push{VK_SHADER_STAGE_COMPUTE_BIT, 0, kPushWords * 4};
   const VkPipelineLayoutCreateInfo layout{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, nullptr, 0, 1, &set_layout_, 1, &push};
   GAINZ_VK_TRY(vk.CreatePipelineLayout(context_.device(), &layout, nullptr, &layout_), "a pipeline layout");
-  const VkPipelineCacheCreateInfo cache{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, nullptr, 0, 0, nullptr};
+  const std::vector<uint8_t> kept = load_cache();
+  const VkPipelineCacheCreateInfo cache{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, nullptr, 0, kept.size(), kept.data()};
   GAINZ_VK_TRY(vk.CreatePipelineCache(context_.device(), &cache, nullptr, &cache_), "a pipeline cache");
   return {};
+}
+
+// Bytes behind a checked header; none where the host keeps none or they are not what was stored. Drivers check less.
+std::vector<uint8_t> Pipelines::load_cache() {
+  const gainz_host& host = context_.host();
+  const void* extension =
+      host.get_extension == nullptr ? nullptr : host.get_extension(host.ctx, GAINZ_EXT_CACHE, GAINZ_EXT_CACHE_REVISION);
+  if (extension == nullptr || !sdk::read_struct(extension, &kept_, "gainz_cache").ok() || kept_.load == nullptr ||
+      kept_.store == nullptr) {
+    kept_ = {};
+    return {};
+  }
+  const VkPhysicalDeviceProperties& p = context_.candidate().properties;
+  char key[64];
+  std::snprintf(key, sizeof key, "vulkan-%08x-%08x-%08x", p.vendorID, p.deviceID, p.driverVersion);
+  key_ = key;
+  uint64_t size = 0;
+  if (kept_.load(kept_.ctx, key, nullptr, 0, &size) != GAINZ_STATUS_OK || size <= sizeof(CacheHeader) || size > kMaxCacheBytes)
+    return {};
+  std::vector<uint8_t> bytes(size);
+  CacheHeader header;
+  if (kept_.load(kept_.ctx, key, bytes.data(), size, &size) != GAINZ_STATUS_OK || size != bytes.size()) return {};
+  std::memcpy(&header, bytes.data(), sizeof header);
+  bytes.erase(bytes.begin(), bytes.begin() + sizeof header);
+  const bool fits = header.magic == kCacheMagic && header.num_bytes == bytes.size() && header.hash == hash_of(bytes) &&
+                    std::memcmp(header.uuid, p.pipelineCacheUUID, sizeof header.uuid) == 0;
+  if (!fits) context_.log(GAINZ_LOG_INFO, "the kept pipelines are not of this driver, or damaged; they are compiled anew");
+  return fits ? bytes : std::vector<uint8_t>();
+}
+
+void Pipelines::save() {
+  if (kept_.store == nullptr || !has_news_) return;
+  const DeviceApi& vk = context_.api();
+  size_t size = 0;
+  if (vk.GetPipelineCacheData(context_.device(), cache_, &size, nullptr) != VK_SUCCESS || size > kMaxCacheBytes) return;
+  std::vector<uint8_t> data(size);
+  if (vk.GetPipelineCacheData(context_.device(), cache_, &size, data.data()) != VK_SUCCESS) return;
+  data.resize(size);
+  CacheHeader header{kCacheMagic, data.size(), hash_of(data), {}};
+  std::memcpy(header.uuid, context_.candidate().properties.pipelineCacheUUID, sizeof header.uuid);
+  std::vector<uint8_t> bytes(sizeof header);
+  std::memcpy(bytes.data(), &header, sizeof header);
+  bytes.insert(bytes.end(), data.begin(), data.end());
+  if (kept_.store(kept_.ctx, key_.c_str(), bytes.data(), bytes.size()) == GAINZ_STATUS_OK) has_news_ = false;
 }
 
 Status Pipelines::get(Shader shader, std::span<const uint32_t> constants, VkPipeline* out) {
@@ -62,6 +130,7 @@ Status Pipelines::get(Shader shader, std::span<const uint32_t> constants, VkPipe
   }
   info.layout = layout_;
   GAINZ_VK_TRY(vk.CreateComputePipelines(context_.device(), cache_, 1, &info, nullptr, &pipeline), "a pipeline");
+  has_news_ = true;
   *out = pipeline;
   return {};
 }

@@ -1,5 +1,6 @@
 // Pipelines: one for each shader and set of constants, made when first asked for and kept. One layout serves all: eight storage
-// buffers and 128 bytes of push constants. Owner: the opened device. Threads: [device-thread].
+// buffers and 128 bytes of push constants. The driver's cache of them lives in the host's, behind a header of ours. Owner: the
+// opened device. Threads: [device-thread].
 #pragma once
 
 #include <map>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "context.h"
+#include "gainz/sdk/ext_cache.h"
 
 namespace gainz::vulkan {
 
@@ -37,11 +39,18 @@ class Pipelines {
 
   // `constants`: of the shader's constant_id kFirstConstant and up.
   Status get(Shader shader, std::span<const uint32_t> constants, VkPipeline* out);
+  // Gives what was compiled to the host's cache (ext_cache.h), where it has one and there is something new.
+  void save();
   VkPipelineLayout layout() const { return layout_; }
   VkDescriptorSetLayout set_layout() const { return set_layout_; }
 
  private:
+  std::vector<uint8_t> load_cache();
+
   Context& context_;
+  gainz_cache kept_{};  // the host's; all zero where there is none
+  std::string key_;
+  bool has_news_ = false;
   VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
   VkPipelineLayout layout_ = VK_NULL_HANDLE;
   VkPipelineCache cache_ = VK_NULL_HANDLE;

@@ -15,7 +15,7 @@ constexpr VkAccessFlags kTouch =
 
 Program::~Program() {
   if (sets_pool_ == VK_NULL_HANDLE && commands_pool_ == VK_NULL_HANDLE) return;
-  static_cast<void>(context_.wait_idle());
+  context_.settle();
   context_.api().DestroyDescriptorPool(context_.device(), sets_pool_, nullptr);
   context_.api().DestroyCommandPool(context_.device(), commands_pool_, nullptr);
 }
@@ -35,6 +35,7 @@ Status Program::create(const gainz_bucket& bucket) {
     if (node.op == GAINZ_OP_EMBED) vocabulary_ = std::min(vocabulary_, static_cast<uint32_t>(node.input(0).dims[1]));
   GAINZ_SDK_TRY(plan_.make(context_, model_, kv_, bucket));
   for (Dispatch& d : plan_.dispatches) GAINZ_SDK_TRY(pipelines_.get(d.shader, d.constants, &d.pipeline));
+  pipelines_.save();
   GAINZ_SDK_TRY(memory_.allocate(MemoryKind::kDevice, plan_.arena_bytes, "a program's scratch", &arena_));
   GAINZ_SDK_TRY(memory_.clear(arena_));
 

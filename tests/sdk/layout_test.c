@@ -1,6 +1,8 @@
 /* layout_test.c: the size of each struct of the plugin ABI and the offset of each field, on 64-bit machines. A change here is a
  * change of the ABI: before 1.0 it needs a new minor version. Compiling is the test; as C11 (-pedantic) it also proves that the
  * headers are C. */
+#include "gainz/sdk/ext_cache.h"
+#include "gainz/sdk/ext_vulkan.h"
 #include "gainz/sdk/sdk.h"
 
 #define SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), "size of " #type)
@@ -25,6 +27,27 @@ FIELD(gainz_host, log, 40);
 FIELD(gainz_host, parallel_for, 48);
 FIELD(gainz_host, num_workers, 56);
 FIELD(gainz_host, get_extension, 64);
+
+SIZE(gainz_cache, 32);
+FIELD(gainz_cache, struct_size, 0);
+FIELD(gainz_cache, reserved, 4);
+FIELD(gainz_cache, ctx, 8);
+FIELD(gainz_cache, load, 16);
+FIELD(gainz_cache, store, 24);
+
+SIZE(gainz_vulkan, 80);
+FIELD(gainz_vulkan, struct_size, 0);
+FIELD(gainz_vulkan, features, 4);
+FIELD(gainz_vulkan, ctx, 8);
+FIELD(gainz_vulkan, get_instance_proc_addr, 16);
+FIELD(gainz_vulkan, instance, 24);
+FIELD(gainz_vulkan, physical_device, 32);
+FIELD(gainz_vulkan, device, 40);
+FIELD(gainz_vulkan, queue, 48);
+FIELD(gainz_vulkan, queue_family, 56);
+FIELD(gainz_vulkan, reserved, 60);
+FIELD(gainz_vulkan, lock, 64);
+FIELD(gainz_vulkan, unlock, 72);
 
 SIZE(gainz_value, 56);
 FIELD(gainz_value, struct_size, 0);
