@@ -58,13 +58,13 @@ class VulkanExtensions : public VulkanTest {
   // Vulkan as it is, but for calls that can be made to fail.
   void lend_faults() { lent().vulkan.get_instance_proc_addr = reinterpret_cast<void (*)()>(&get_instance_function); }
   static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_function(VkInstance instance, const char* name) {
-    const PFN_vkVoidFunction real = lent().loader(instance, name);
+    const PFN_vkVoidFunction real = lent().loader != nullptr ? lent().loader(instance, name) : nullptr;
     if (std::strcmp(name, "vkGetDeviceProcAddr") != 0) return real;
     lent().get_device = reinterpret_cast<PFN_vkGetDeviceProcAddr>(real);
     return reinterpret_cast<PFN_vkVoidFunction>(&get_device_function);
   }
   static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_function(VkDevice device, const char* name) {
-    const PFN_vkVoidFunction real = lent().get_device(device, name);
+    const PFN_vkVoidFunction real = lent().get_device != nullptr ? lent().get_device(device, name) : nullptr;
     if (std::strcmp(name, "vkQueueSubmit") == 0) {
       lent().submit = reinterpret_cast<PFN_vkQueueSubmit>(real);
       return reinterpret_cast<PFN_vkVoidFunction>(&submit_or_fail);
@@ -77,11 +77,13 @@ class VulkanExtensions : public VulkanTest {
   }
   static VKAPI_ATTR VkResult VKAPI_CALL submit_or_fail(VkQueue queue, uint32_t count, const VkSubmitInfo* infos,
                                                        VkFence fence) {
-    return lent().lost_in-- == 0 ? VK_ERROR_DEVICE_LOST : lent().submit(queue, count, infos, fence);
+    const bool fails = lent().lost_in-- == 0 || lent().submit == nullptr;
+    return fails ? VK_ERROR_DEVICE_LOST : lent().submit(queue, count, infos, fence);
   }
   static VKAPI_ATTR VkResult VKAPI_CALL allocate_or_fail(VkDevice device, const VkMemoryAllocateInfo* info,
                                                          const VkAllocationCallbacks* callbacks, VkDeviceMemory* out) {
-    return lent().full_in-- == 0 ? VK_ERROR_OUT_OF_DEVICE_MEMORY : lent().allocate(device, info, callbacks, out);
+    const bool fails = lent().full_in-- == 0 || lent().allocate == nullptr;
+    return fails ? VK_ERROR_OUT_OF_DEVICE_MEMORY : lent().allocate(device, info, callbacks, out);
   }
   void lend_cache() {
     lent().cache.struct_size = sizeof(gainz_cache);

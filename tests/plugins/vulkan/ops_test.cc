@@ -77,7 +77,7 @@ class VulkanOps : public VulkanTest {
  protected:
   using Build = std::function<void(GraphBuilder*)>;
   void compare(const char* name, const Build& build, double tolerance = 3e-6) {
-    for (const char* profile : {"cpu", "gpu"}) {
+    for (const char* profile : profiles()) {
       SCOPED_TRACE(std::string(name) + " " + profile);
       GraphBuilder a, b;
       build(&a);

@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "support/plugin_harness.h"
+#include "support/sanitized.h"
 
 namespace gainz::test {
 
@@ -27,6 +28,12 @@ inline std::string software_driver() {
     }
   }
   return "";
+}
+
+// Both shapes of kernels. A sanitizer sees the host's code, which is the same for both, and drivers compile slowly under it.
+inline std::vector<const char*> profiles() {
+  if (kSanitized) return {"cpu"};
+  return {"cpu", "gpu"};
 }
 
 class VulkanTest : public ::testing::Test {
