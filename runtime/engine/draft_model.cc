@@ -3,6 +3,12 @@
 #include "engine/clock.h"
 
 namespace gainz {
+namespace {
+
+constexpr uint32_t kFewestPromptTokens = 16;  // of a pass that tells what a token of a prompt costs
+constexpr double kPromptShare = 0.2;          // of the newest pass in the running mean
+
+}  // namespace
 
 Result<std::unique_ptr<DraftModel>> DraftModel::create(const Services& services, std::unique_ptr<Model> model,
                                                        const EngineOptions& options) {
@@ -127,7 +133,11 @@ Status DraftModel::finish_pass() {
     guest.sampler.observe_output(guest.sampled.id);
     guest.draft.push_back(guest.sampled.id);
   }
-  if (num_passes_++ > 0) cost_.observe(uint32_t(schedule.items.size()), 0, now_fine_us() - pass_begin_us_);
+  const double us = now_fine_us() - pass_begin_us_;
+  if (num_passes_++ > 0)
+    cost_.observe(uint32_t(schedule.items.size()), 0, us);
+  else if (schedule.num_tokens >= kFewestPromptTokens)
+    prompt_token_us_ += (us / schedule.num_tokens - prompt_token_us_) * (prompt_token_us_ == 0 ? 1 : kPromptShare);
   return {};
 }
 

@@ -9,6 +9,7 @@
 // Owner: the Engine. Threads: the engine's. Nothing is allocated in a round, but for the room of a sequence's tokens.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "engine/batch.h"
@@ -44,6 +45,10 @@ class DraftModel {
   Result<bool> advance();  // the next slice; true when the round is over
   void abandon();          // the round, after an error
   double pass_us(uint32_t num_guests) const { return cost_.predict_us(num_guests, 0); }  // 0: not known yet
+  // To compute what the guest has not followed yet. 0: not known yet.
+  double catch_up_us(const DraftGuest& guest, const Sequence& target) const {
+    return prompt_token_us_ * (target.num_tokens() - std::min(target.num_tokens(), guest.num_computed));
+  }
 
  private:
   explicit DraftModel(const EngineOptions& options) : options_(options) {}
@@ -59,7 +64,7 @@ class DraftModel {
   std::vector<DraftGuest*> round_;
   const Schedule* in_flight_ = nullptr;
   uint32_t num_passes_ = 0;  // of the round
-  double pass_begin_us_ = 0;
+  double pass_begin_us_ = 0, prompt_token_us_ = 0;
   uint64_t num_guests_ = 0;
 };
 

@@ -13,7 +13,8 @@ namespace {
 constexpr uint32_t kDefaultKinds = (1u << GAINZ_NUM_DRAFT_KINDS) - 1 - (1u << GAINZ_DRAFT_NOISE);
 constexpr uint32_t kFirstProbeInterval = 16, kLastProbeInterval = 256;  // steps
 constexpr uint32_t kSpareRows = 4;                                      // of a step, for prompts that end in it
-constexpr double kMaxDelay = 1.25;   // a step in which others wait takes at most so many times as long for the drafts in it
+constexpr double kMaxDelay = 1.25;  // a step in which others wait takes at most so many times as long for the drafts in it
+constexpr uint32_t kPaidBackTokens = 64;
 constexpr double kLeastGain = 0.02;  // below, a draft is not worth its risk
 
 }  // namespace
@@ -122,7 +123,16 @@ void Speculator::choose_kind(Sequence& sequence, Candidate& candidate, DepthQues
   DepthQuestion other = question;
   other.most = room;
   other.acceptance = speculation.acceptance.estimate(DraftKind::model, 0);
-  other.draft_us = draft_model_->pass_us(limits.num_tokens) / limits.num_tokens;
+  // What it has to follow first is paid back by the tokens that may still come.
+  const double catch_up_us = draft_model_->catch_up_us(*speculation.guest, sequence) /
+                             std::min(kPaidBackTokens, std::max(1u, speculation.end - sequence.num_tokens()));
+  other.draft_us = draft_model_->pass_us(limits.num_tokens) / limits.num_tokens + catch_up_us;
+  if (speculation.settings.mode != GAINZ_SPECULATION_FIXED && cost_.predict_us(limits.num_tokens, limits.attended) > 0) {
+    DepthQuestion hope = other;  // not even worth a try where it would not pay if every token stood
+    hope.acceptance = 1;
+    choose_depths(cost_, limits, {&hope, 1});
+    if (hope.depth == 0) return;
+  }
   const bool is_better =
       question.most == 0 || choose_depths(cost_, limits, {&other, 1}) > choose_depths(cost_, limits, {&question, 1});
   if (!is_better) return;

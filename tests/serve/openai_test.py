@@ -49,6 +49,21 @@ class Chat(served.ServedTest):
         self.assertEqual(chunks[-1]["choices"], [])
         self.assertEqual(chunks[-1]["usage"]["completion_tokens"], 8)
 
+    def test_a_prediction_changes_when_and_never_what(self):
+        ask = chat(seed=3, temperature=0, ignore_eos=True, max_tokens=120, cache_salt="prediction")
+        plain = self.server.post(CHAT, {**ask, "speculation": "off"}).json
+        text = plain["choices"][0]["message"]["content"]
+        self.assertEqual(plain["usage"]["completion_tokens_details"]["accepted_prediction_tokens"], 0)
+        for content in (text, [{"type": "text", "text": text[:20]}, {"type": "text", "text": text[20:]}], "nothing like it", ""):
+            answer = self.server.post(CHAT, {**ask, "prediction": {"type": "content", "content": content},
+                                             "speculation": {"kinds": ["prediction"]}}).json
+            self.assertEqual(answer["choices"], plain["choices"], content)
+            details = answer["usage"]["completion_tokens_details"]
+            self.assertLessEqual(details["accepted_prediction_tokens"] + 1, answer["usage"]["completion_tokens"])
+            if content == "":
+                self.assertEqual((details["accepted_prediction_tokens"], details["rejected_prediction_tokens"]), (0, 0))
+        self.assertIn('gainz_drafted_tokens_total{kind="', self.server.get("/metrics").body.decode())
+
     def test_stream_false_is_one_object(self):
         self.assertEqual(self.server.post(CHAT, chat(stream=False)).headers["content-type"], "application/json")
 

@@ -95,10 +95,10 @@ TEST_P(Speculation, changes_no_token_of_any_request_at_any_depth_in_any_company)
   TestRuntime runtime;
   const gainz_model_id model = load(runtime, [](gainz_model_config&) {});
   const std::vector<uint32_t> depths =
-      kSanitized ? std::vector<uint32_t>{0, 1, 3, 16} : std::vector<uint32_t>{0, 1, 2, 3, 4, 5, 7, 8, 11, 15, 16};
+      kSanitized ? std::vector<uint32_t>{0, 3, 16} : std::vector<uint32_t>{0, 1, 2, 3, 4, 5, 7, 8, 11, 15, 16};
   uint64_t accepted = 0;
   for (const uint32_t depth : depths) {
-    for (const size_t batch : {1, 3, 16}) {
+    for (const size_t batch : kSanitized ? std::vector<size_t>{5, 16} : std::vector<size_t>{1, 3, 16}) {
       for (size_t begin = 0; begin + batch <= kNumAsks; begin += batch) {
         std::vector<Ask> some(asks.begin() + ptrdiff_t(begin), asks.begin() + ptrdiff_t(begin + batch));
         for (size_t i = 0; i < some.size(); ++i) {
@@ -122,7 +122,7 @@ TEST_P(Speculation, changes_no_token_of_any_request_at_any_depth_in_any_company)
       }
     }
   }
-  EXPECT_GT(accepted, 500u);
+  EXPECT_GT(accepted, kSanitized ? 100u : 500u);
   const gainz_model_stats stats = runtime.stats(model);
   EXPECT_EQ(stats.pages_used, 0u);
   EXPECT_EQ(std::accumulate(stats.num_accepted, std::end(stats.num_accepted), uint64_t{0}), accepted);
@@ -153,7 +153,7 @@ TEST_P(Speculation, a_draft_model_good_or_bad_changes_no_token) {
     gainz_model_info info{sizeof(gainz_model_info)};
     ASSERT_EQ(gainz_model_get(runtime, model, &info), GAINZ_OK);
     EXPECT_EQ(info.draft_path, path);
-    for (const uint32_t depth : {1u, 4u, 16u}) {
+    for (const uint32_t depth : kSanitized ? std::vector<uint32_t>{4} : std::vector<uint32_t>{1, 4, 16}) {
       for (const size_t batch : {1, 5, 16}) {
         std::vector<Answer> answers;
         for (size_t begin = 0; begin < kNumAsks; begin += batch) {
