@@ -5,11 +5,11 @@
 #include <random>
 #include <stdexcept>
 
+#include "conform/harness.h"
 #include "reference/dequantize.h"
 #include "reference/half.h"
-#include "support/plugin_harness.h"
 
-namespace gainz::test {
+namespace gainz::conform {
 
 uint32_t GraphBuilder::add_value(uint32_t kind, uint32_t type, uint32_t rows, std::vector<uint64_t> dims,
                                  const std::string& name) {
@@ -155,6 +155,22 @@ uint32_t GraphBuilder::add_node(uint32_t op, std::vector<uint32_t> inputs, std::
   return node.num_outputs != 0 ? node.outputs[0] : GAINZ_NO_VALUE;
 }
 
+void GraphBuilder::add_raw_value(const gainz_value& value, const std::string& name, std::vector<uint8_t> bytes) {
+  names_.push_back(name);
+  values_.push_back(value);
+  values_.back().name = names_.back().c_str();
+  if (value.kind == GAINZ_VALUE_WEIGHT) bytes_[static_cast<uint32_t>(values_.size() - 1)] = std::move(bytes);
+}
+
+void GraphBuilder::add_raw_node(gainz_node node, const std::vector<uint8_t>& attributes) {
+  if (!attributes.empty()) {
+    attributes_.emplace_back((attributes.size() + 7) / 8);
+    std::memcpy(attributes_.back().data(), attributes.data(), attributes.size());
+    node.attributes = attributes_.back().data();
+  }
+  nodes_.push_back(node);
+}
+
 const gainz_graph* GraphBuilder::graph() {
   graph_ = {};
   graph_.struct_size = sizeof graph_;
@@ -280,4 +296,4 @@ void build_toy(GraphBuilder* g, const ToyShape& s) {
                     GAINZ_ROWS_OUTPUTS));
 }
 
-}  // namespace gainz::test
+}  // namespace gainz::conform

@@ -1,4 +1,4 @@
-#include "support/plugin_harness.h"
+#include "conform/harness.h"
 
 #include <dlfcn.h>
 
@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <thread>
 
-namespace gainz::test {
+namespace gainz::conform {
 
 static void check(gainz_status status, const char* what, const ErrorText& error) {
   if (status != GAINZ_STATUS_OK)
@@ -106,7 +106,14 @@ Runner::Runner(const Device& device, GraphBuilder* graph, const RunnerOptions& o
   info.struct_size = sizeof info;
   check(device->program_describe(device.get(), program_, &info, error.get()), "program_describe", error);
   num_slices_ = info.num_slices;
-  next_page_.assign(num_groups, options.backwards ? options.num_pages - 1 : 1);
+  next_page_.assign(num_groups, 0);
+  page_order_.resize(num_groups);
+  std::mt19937 random(options.shuffle_seed);
+  for (std::vector<uint32_t>& order : page_order_) {
+    for (uint32_t page = 1; page < options.num_pages; ++page) order.push_back(page);
+    if (options.backwards) std::reverse(order.begin(), order.end());
+    if (options.shuffle_seed != 0) std::shuffle(order.begin(), order.end(), random);
+  }
 }
 
 Runner::~Runner() {
@@ -118,10 +125,8 @@ Runner::~Runner() {
 Conversation Runner::begin() const { return {std::vector<std::vector<uint32_t>>(next_page_.size()), 0}; }
 
 uint32_t Runner::new_page(uint32_t group) {
-  const uint32_t page = next_page_[group];
-  next_page_[group] += options_.backwards ? -1u : 1u;
-  if (page == 0 || page >= options_.num_pages) throw std::runtime_error("the runner is out of pages");
-  return page;
+  if (next_page_[group] >= page_order_[group].size()) throw std::runtime_error("the runner is out of pages");
+  return page_order_[group][next_page_[group]++];
 }
 
 uint64_t Runner::page_bytes(uint32_t group) const {
@@ -158,7 +163,7 @@ void Runner::fill(std::vector<Chunk>* chunks) {
     for (size_t i = 0; i < chunk.tokens.size(); ++i, ++c.length) {
       for (uint32_t g = 0; g < num_groups; ++g) {
         if (c.length / GAINZ_PAGE_TOKENS >= c.pages[g].size()) c.pages[g].push_back(new_page(g));
-        slots[g].push_back(c.pages[g].back() * GAINZ_PAGE_TOKENS + c.length % GAINZ_PAGE_TOKENS);
+        slots[g].push_back(c.pages[g][c.length / GAINZ_PAGE_TOKENS] * GAINZ_PAGE_TOKENS + c.length % GAINZ_PAGE_TOKENS);
       }
       if (chunk.all_rows || i + 1 == chunk.tokens.size()) rows.push_back(static_cast<uint32_t>(tokens.size()));
       tokens.push_back(chunk.tokens[i]);
@@ -210,6 +215,10 @@ std::vector<std::vector<float>> Runner::step(std::vector<Chunk> chunks) {
     check(device_->run(device_.get(), program_, &step_, first, piece, &ticket, error.get()), "run", error);
   }
   check(device_->wait(device_.get(), ticket, UINT64_MAX, error.get()), "wait", error);
+  return last_rows();
+}
+
+std::vector<std::vector<float>> Runner::last_rows() const {
   const uint64_t cols = graph_->values()[graph_->outputs()[0]].dims[0];
   std::vector<std::vector<float>> result;
   for (size_t at = 0; at < output_bytes[0].size(); at += output_buffers[0].row_stride_bytes) {
@@ -217,6 +226,15 @@ std::vector<std::vector<float>> Runner::step(std::vector<Chunk> chunks) {
     std::memcpy(result.back().data(), output_bytes[0].data() + at, cols * sizeof(float));
   }
   return result;
+}
+
+void Runner::require_canaries() const {
+  for (size_t v = 0; v < output_bytes.size(); ++v) {
+    const uint64_t row_bytes = graph_->values()[graph_->outputs()[v]].dims[0] * 4, stride = output_buffers[v].row_stride_bytes;
+    for (size_t i = 0; i < output_bytes[v].size(); ++i)
+      if (i % stride >= row_bytes && output_bytes[v][i] != 0xAB)
+        throw std::runtime_error("a byte was written between two rows of an output");
+  }
 }
 
 void Runner::restore(const Arrays& saved) {
@@ -267,4 +285,4 @@ double relative_error(const std::vector<float>& a, const std::vector<float>& b) 
   return std::sqrt(difference / size);
 }
 
-}  // namespace gainz::test
+}  // namespace gainz::conform
