@@ -33,7 +33,7 @@ Result<std::map<std::string, std::string>> parse_manifest(std::istream& in) {
     if (line.find('\0') != line.npos) return Status(Code::invalid, where + "a zero byte");
     if (value.size() < 2 || value.front() != '"' || value.find('"', 1) != value.size() - 1)
       return Status(Code::invalid, where + "expected key = \"value\"");
-    static constexpr std::string_view kKeys[] = {"name", "library", "abi", "version", "description"};
+    static constexpr std::string_view kKeys[] = {"name", "library", "abi", "version", "description", "report"};
     if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys))
       return Status(Code::invalid, where + "unknown key " + one_line(key, 64));
     if (!values.emplace(key, value.substr(1, value.size() - 2)).second)

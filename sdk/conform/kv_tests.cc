@@ -33,12 +33,15 @@ void copy(Trial& trial) {
   runner.feed(&a, random_tokens(37, kVocabulary, 3), 37);
   Conversation b = runner.fork(a);
   const auto tail = random_tokens(9, kVocabulary, 4), other = random_tokens(9, kVocabulary, 5);
-  runner.feed(&b, other, 9);  // must not reach the original
+  const auto copied = runner.feed(&b, other, 9);  // must not reach the original
   const auto rows = runner.feed(&a, tail, 9);
   Runner fresh(setup.device, &graph);
   Conversation c = fresh.begin();
   fresh.feed(&c, random_tokens(37, kVocabulary, 3), 37);
   require_same(rows, fresh.feed(&c, tail, 9), "the original after its copy went on");
+  Conversation d = fresh.begin();
+  fresh.feed(&d, random_tokens(37, kVocabulary, 3), 37);
+  require_same(copied, fresh.feed(&d, other, 9), "the copy");
 }
 
 void rollback(Trial& trial) {

@@ -21,6 +21,7 @@ constexpr const char* kUsage =
     "  --seed N          of the random graphs and numbers [1]\n"
     "  --device N        of the plugin's list [0]\n"
     "  --option K=V      an option of device_open; may be given again\n"
+    "  --seconds N       for each test [its own limit]\n"
     "  --toys FOLDER     of the toy models [share/gainz/conform beside this program's folder]\n"
     "  --expect FILE     tests that do not pass, with reasons [PLUGIN.conform.toml beside the plugin, if it is there]\n"
     "  --json, --junit   the results as a file; --report: the table, which the plugin's manifest can name\n"
@@ -69,6 +70,8 @@ Arguments read_arguments(int argc, char** argv) {
       const size_t equals = text.find('=');
       if (equals == std::string::npos || equals == 0) wrong_usage("--option must be KEY=VALUE, not \"" + text + "\"");
       out.subject.options.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    } else if (flag == "--seconds") {
+      out.subject.seconds = static_cast<uint32_t>(number_of(flag, value()));
     } else if (flag == "--toys") {
       out.subject.toys = value();
     } else if (flag == "--expect") {

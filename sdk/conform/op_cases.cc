@@ -48,8 +48,8 @@ struct Shape {
 // Odd numbers, ones below and above what kernels take at once, and tails of every kind.
 std::vector<Shape> linear_shapes(uint32_t type) {
   const uint64_t b = block_of(type);
-  if (b == 1) return {{1, 1, 1}, {7, 3, 2}, {33, 17, 5}, {64, 16, 1}, {65, 97, 3}, {576, 48, 17}};
-  return {{b, 1, 1}, {b, 17, 3}, {2 * b, 16, 1}, {3 * b, 33, 5}, {5 * b, 97, 2}, {2 * b, 48, 33}};
+  if (b == 1) return {{1, 1, 40}, {7, 3, 20}, {33, 17, 5}, {64, 16, 1}, {65, 97, 3}, {576, 48, 17}};
+  return {{b, 1, 40}, {b, 17, 3}, {2 * b, 33, 1}, {3 * b, 33, 5}, {5 * b, 97, 2}, {2 * b, 48, 33}};
 }
 
 std::string text_of(const Shape& s) {
@@ -72,6 +72,7 @@ void add_linear(std::vector<OpCase>& out, uint32_t type, std::mt19937_64& random
       one.step = step_of(s.rows, {numbers(kind, s.k * s.rows, random)});
       one.step.phase = index % 3 == 0 ? GAINZ_PHASE_PROMPT : GAINZ_PHASE_GENERATED;
       one.bound = op_bound(type);
+      one.is_product = true;
       out.push_back(std::move(one));
     }
   }
@@ -224,6 +225,8 @@ void add_moe_linear(std::vector<OpCase>& out, uint32_t type, std::mt19937_64& ra
             step_of(rows, {numbers(Numbers::usual, k * rows_per_token * rows, random), ids(kChosen * rows, kExperts, random)});
         if (weighted) one.step.inputs.push_back(numbers(Numbers::usual, kChosen * rows, random));
         one.bound = op_bound(type);
+        one.is_product = true;
+        one.is_product = true;
         out.push_back(std::move(one));
       }
     }

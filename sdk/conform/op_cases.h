@@ -11,6 +11,8 @@ struct OpCase {
   std::function<void(GraphBuilder&)> build;
   OpStep step;
   double bound = 1e-5;
+  // The bound is for all rows together: a single product may nearly cancel out, and its rounding does not.
+  bool is_product = false;
 };
 
 // kinds of numbers: everyday ones, zeros, huge and tiny, equal ones

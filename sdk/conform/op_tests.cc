@@ -7,6 +7,12 @@
 namespace gainz::conform {
 namespace {
 
+std::vector<float> joined(const std::vector<std::vector<float>>& rows) {
+  std::vector<float> out;
+  for (const auto& row : rows) out.insert(out.end(), row.begin(), row.end());
+  return out;
+}
+
 void judge_op(Trial& trial, uint32_t op, uint32_t type) {
   const Plugin plugin(trial.host, trial.subject.path), scalar(trial.host, gainz_reference_query);
   const Device device(plugin, trial.subject.options, trial.subject.device), truth(scalar);
@@ -28,6 +34,8 @@ void judge_op(Trial& trial, uint32_t op, uint32_t type) {
       const bool is_ids = graph.values()[graph.outputs()[i]].type == GAINZ_TYPE_I32;
       if (is_ids || one.bound == 0)
         require_same(outputs[i], expected[i], one.what.c_str());
+      else if (one.is_product)
+        require_near({joined(outputs[i])}, {joined(expected[i])}, one.bound, one.what.c_str());
       else
         require_near(outputs[i], expected[i], one.bound, one.what.c_str());
     }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 
 namespace gainz::conform {
@@ -57,6 +58,7 @@ std::string judge(const Test& test, const Subject& subject) {
   dup2(output.write, STDOUT_FILENO);
   dup2(output.write, STDERR_FILENO);
   const std::string text = judge(test, subject);
+  std::fflush(nullptr);  // what the plugin printed and kept
   size_t written = 0;
   while (written < text.size()) {
     const ssize_t n = write(verdict.write, text.data() + written, text.size() - written);
@@ -108,7 +110,9 @@ void read_verdict(const std::string& text, Result& result) {
 Result run_apart(const Test& test, const Subject& subject) {
   Result result;
   result.test = &test;
+  const uint32_t seconds = subject.seconds != 0 ? subject.seconds : test.seconds;
   Pipe verdict, output;
+  std::fflush(nullptr);  // or the child would print it once more
   const auto begin = Clock::now();
   const pid_t pid = verdict.read >= 0 && output.read >= 0 ? fork() : -1;
   if (pid < 0) {
@@ -125,7 +129,7 @@ Result run_apart(const Test& test, const Subject& subject) {
   close(output.write);
   verdict.write = output.write = -1;
   std::string said, printed;
-  const bool ended = read_all(verdict.read, output.read, begin + std::chrono::seconds(test.seconds), said, printed);
+  const bool ended = read_all(verdict.read, output.read, begin + std::chrono::seconds(seconds), said, printed);
   if (!ended) kill(-pid, SIGKILL);
   int status = 0;
   waitpid(pid, &status, 0);
@@ -134,7 +138,7 @@ Result run_apart(const Test& test, const Subject& subject) {
   read_verdict(said, result);
   if (!ended) {
     result.verdict = Verdict::fail;
-    result.reason = "not done after " + std::to_string(test.seconds) + " s";
+    result.reason = "not done after " + std::to_string(seconds) + " s";
   } else if (WIFSIGNALED(status)) {
     result.verdict = Verdict::fail;
     result.reason = std::string("crashed: ") + strsignal(WTERMSIG(status));

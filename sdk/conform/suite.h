@@ -20,7 +20,8 @@ struct Subject {
   uint32_t device = 0;
   std::vector<std::pair<std::string, std::string>> options;
   uint64_t seed = 1;
-  std::string toys;  // folder of *.toy files; "": none
+  std::string toys;      // folder of *.toy files; "": none
+  uint32_t seconds = 0;  // for each test; 0: its own limit
 };
 
 class Failed : public std::runtime_error {

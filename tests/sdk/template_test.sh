@@ -25,4 +25,6 @@ for plugin in my_plugin.so build/my_plugin.so "$build/lib/gainz/plugins/gainz_re
   [ "$symbols" = gainz_plugin_query_v0 ] || { echo "$plugin exports: $symbols"; exit 1; }
   "$build/bin/sdk_load_plugin" "$(realpath "$plugin")" "$build/lib/gainz/plugins/gainz_reference.so"
 done
+"$work/sdk/bin/gainz-conform" ./my_plugin.so --report report.txt >conform.txt || { cat conform.txt; exit 1; }  # the installed kit, with its toys
+grep -q "models.llama " conform.txt && ! grep -q "models.*not there" conform.txt || { cat conform.txt; exit 1; }
 for name in $(sed -n 's/^library = "\(.*\)"/\1/p' my_plugin.plugin.toml); do [ -e "$name" ]; done
