@@ -6,9 +6,6 @@
 #include <unistd.h>
 
 #include <exception>
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
 
 namespace gainz::conform {
 namespace {
@@ -25,7 +22,7 @@ size_t entries_of(const char* path) {
 // Rounding, and on x86 also how denormals are treated; the sticky exception bits do not count.
 unsigned float_mode() {
 #if defined(__x86_64__)
-  return _mm_getcsr() & ~0x3Fu;
+  return __builtin_ia32_stmxcsr() & ~0x3Fu;
 #else
   return static_cast<unsigned>(fegetround());
 #endif

@@ -40,7 +40,8 @@ const std::string kGood = "name = \"good\"\nlibrary = \"good.so\"\nabi = \"0.1\"
 
 TEST_F(Manifests, a_good_one_loads_nothing_yet) {
   write("good",
-        "# a comment\r\n\n  name=\"good\"  \n\tlibrary = \"good.so\"\nabi = \"0.1\"\nversion = \"3\"\ndescription = \"d\"\nreport = \"r.txt\"");
+        "# a comment\r\n\n  name=\"good\"  \n\tlibrary = \"good.so\"\nabi = \"0.1\"\nversion = \"3\"\ndescription = \"d\"\n"
+        "report = \"r.txt\"");
   PluginRegistry registry(host);
   registry.read_folders(folder);
   ASSERT_EQ(registry.entries().size(), 1u);
