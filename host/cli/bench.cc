@@ -2,8 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 
 #include "base/text.h"
+#include "bench/plot.h"
 #include "bench/report.h"
 #include "bench/speculation.h"
 #include "cli/commands.h"
@@ -22,6 +26,14 @@ constexpr double kF32BytesPerWeight = 1.5;            // above: weights are 16 o
 Outcome check_usage(const BenchOptions& bench) {
   if (bench.prompt_tokens == 0 && bench.decode_tokens == 0)
     return Failure{"-p 0 and -n 0 leave nothing to measure", kExitUsage};
+  return Done{};
+}
+
+Outcome write_file(const std::string& path, const std::string& text) {
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  const bool is_written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const bool is_closed = file != nullptr && std::fclose(file) == 0;
+  if (!is_written || !is_closed) return Failure{fmt::format("plot {}: {}", printable(path), std::strerror(errno))};
   return Done{};
 }
 
@@ -103,6 +115,9 @@ Outcome bench_command(const Options& options) {
   const Result<Report> report = measure_all(**session, *chosen, bench);
   if (!report.ok()) return report.failure();
   write_output(options.json ? report_json(*report) : report_table(*report));
+  if (!bench.plot.empty()) {
+    if (Outcome written = write_file(bench.plot, report_svg(*report)); !written.ok()) return written.failure();
+  }
   if (bench.baseline.empty()) return Done{};
   bool worse = false;
   Result<std::string> comparison = compare_with_baseline(*report, baseline, bench.band, &worse);

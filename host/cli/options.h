@@ -31,7 +31,7 @@ struct BenchOptions {
   std::vector<uint32_t> streams = {1, 4, 16};
   std::vector<uint32_t> depths = {0};
   uint32_t num_repeats = 3;
-  std::string baseline;
+  std::string baseline, plot;
   double band = 0.10;
 };
 

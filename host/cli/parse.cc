@@ -169,6 +169,7 @@ void add_bench(CLI::App& app, Options& options) {
   add_text(app, "-r,--repeats", "Measurements of each; the median counts [3]", into(bench.num_repeats, 1, kMaxRepeats));
   add_text(app, "--baseline", "Earlier JSON: exit 1 if a median is lower than there by more than --band",
            into_text(bench.baseline));
+  add_text(app, "--plot", "SVG file: tokens/s over streams and over depth", into_text(bench.plot));
   add_text(app, "--band", "Part of the baseline's median that is still the same [0.1]",
            [&bench](const std::string& text) -> std::string {
              const auto value = parse_number(text);

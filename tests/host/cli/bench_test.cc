@@ -69,6 +69,9 @@ TEST(CliBench, Failures) {
   Program program;
   EXPECT_EQ(program.run(bench({"--baseline", program.folder().file("none")})).exit_code, 1);
   EXPECT_EQ(program.run(bench({"--streams", "1"})).exit_code, 2);  // twice
+  const ProgramRun unwritable = program.run(bench({"--plot", "/nowhere/plot.svg"}));
+  EXPECT_EQ(unwritable.exit_code, 1);
+  EXPECT_THAT(unwritable.err, HasSubstr("plot /nowhere/plot.svg: No such file or directory"));
   const ProgramRun longer = program.run({"bench", "-m", "tiny", "-p", "100000", "-n", "0", "--streams", "1", "-r", "1",
                                          "--backend", "reference", "--kv-memory-bytes", "65536"});
   EXPECT_EQ(longer.exit_code, 1) << longer.out;
