@@ -109,7 +109,11 @@ Outcome run_command(const Options& options) {
   if (!chosen.ok()) return chosen.failure();
   Result<std::unique_ptr<Session>> session = Session::open(chosen->settings);
   if (!session.ok()) return session.failure();
-  if (Outcome loaded = (*session)->load(chosen->path, chosen->settings); !loaded.ok()) return loaded;
+  const bool is_default = chosen->settings.at(key("max_sequences")).source == Source::standard;
+  const auto for_one = [&](gainz_model_config& config) {
+    if (is_default) config.max_sequences = 1;  // a conversation is all there is
+  };
+  if (Outcome loaded = (*session)->load(chosen->path, chosen->settings, for_one); !loaded.ok()) return loaded;
   const gainz_model_info& info = (*session)->info();
   say(dim(model_line(info)));
   if (info.has_chat_template == 0 && !options.run.raw) {

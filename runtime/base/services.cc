@@ -1,11 +1,12 @@
 #include "base/services.h"
 
-#include <algorithm>
-#include <new>
-
-#if defined(__linux__)
 #include <sys/mman.h>
-#endif
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <new>
 
 namespace gainz {
 
@@ -16,18 +17,40 @@ namespace {
 constexpr size_t kHugePageBytes = size_t{2} << 20;
 constexpr size_t kLeastHugeBytes = 2 * kHugePageBytes;
 
-size_t real_alignment(size_t size_bytes, size_t alignment) {
-  return size_bytes >= kLeastHugeBytes ? std::max(alignment, kHugePageBytes) : alignment;
+size_t mapped_bytes(size_t size_bytes) {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return (size_bytes + page - 1) / page * page;
+}
+
+bool is_large(size_t size_bytes) { return size_bytes >= kLeastHugeBytes; }
+
+// Straight from the system, where it is zero and not yet anywhere: pages of a KV cache that nobody uses cost nothing.
+void* map_large(size_t size_bytes, size_t alignment) {
+  alignment = std::max(alignment, kHugePageBytes);
+  if (size_bytes > SIZE_MAX - 2 * alignment) return nullptr;
+  const size_t mapped = size_bytes + alignment;
+  void* memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  const auto begin = reinterpret_cast<uintptr_t>(memory);
+  const uintptr_t first = (begin + alignment - 1) / alignment * alignment, end = first + mapped_bytes(size_bytes);
+  if (first > begin) munmap(memory, first - begin);
+  if (end < begin + mapped) munmap(reinterpret_cast<void*>(end), begin + mapped - end);
+  void* block = reinterpret_cast<void*>(first);
+  madvise(block, size_bytes / kHugePageBytes * kHugePageBytes, MADV_HUGEPAGE);
+  return block;
 }
 
 }  // namespace
 
 void* Services::allocate(size_t size_bytes, size_t alignment) const {
   if (allocate_hook) return allocate_hook(hook_ctx, size_bytes, alignment);
-  void* memory = ::operator new(size_bytes, std::align_val_t(real_alignment(size_bytes, alignment)), std::nothrow);
-#if defined(__linux__)
-  if (memory && size_bytes >= kLeastHugeBytes) madvise(memory, size_bytes / kHugePageBytes * kHugePageBytes, MADV_HUGEPAGE);
-#endif
+  if (is_large(size_bytes)) return map_large(size_bytes, alignment);
+  return ::operator new(size_bytes, std::align_val_t(alignment), std::nothrow);
+}
+
+void* Services::allocate_zeroed(size_t size_bytes, size_t alignment) const {
+  void* memory = allocate(size_bytes, alignment);
+  if (memory && (allocate_hook || !is_large(size_bytes))) std::memset(memory, 0, size_bytes);
   return memory;
 }
 
@@ -37,7 +60,11 @@ void Services::release(void* memory, size_t size_bytes, size_t alignment) const 
     if (release_hook) release_hook(hook_ctx, memory, size_bytes, alignment);
     return;
   }
-  ::operator delete(memory, std::align_val_t(real_alignment(size_bytes, alignment)));
+  if (is_large(size_bytes)) {
+    munmap(memory, mapped_bytes(size_bytes));
+    return;
+  }
+  ::operator delete(memory, std::align_val_t(alignment));
 }
 
 void Services::log(LogLevel level, const std::string& text) const {

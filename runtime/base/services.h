@@ -27,7 +27,8 @@ struct Services {
   uint32_t num_threads = 1;
   std::unique_ptr<ThreadPool> pool;
 
-  void* allocate(size_t size_bytes, size_t alignment) const;  // nullptr when there is none; alignment: a power of two
+  void* allocate(size_t size_bytes, size_t alignment) const;         // nullptr when there is none; alignment: a power of two
+  void* allocate_zeroed(size_t size_bytes, size_t alignment) const;  // the same, every byte 0; large blocks are not touched
   void release(void* memory, size_t size_bytes, size_t alignment) const;
   void log(LogLevel level, const std::string& text) const;
   void parallel_for(uint64_t count, uint64_t grain, ThreadPool::Body body, void* arg) const;

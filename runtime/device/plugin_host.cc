@@ -29,13 +29,24 @@ void host_parallel_for(void* ctx, uint64_t count, uint64_t grain, gainz_parallel
 }
 
 uint32_t host_num_workers(void* ctx) { return services_of(ctx).num_threads; }
-const void* host_get_extension(void*, const char*, uint32_t) { return nullptr; }
+void* host_allocate_zeroed(void* ctx, uint64_t size_bytes, uint64_t alignment) {
+  return services_of(ctx).allocate_zeroed(size_bytes, alignment);
+}
+const void* host_get_extension(void* ctx, const char* name, uint32_t revision) {
+  return static_cast<PluginHost*>(ctx)->extension(name, revision);
+}
 
 }  // namespace
 
 PluginHost::PluginHost(const Services& services) : services_(services) {
   table_ = {sizeof(gainz_host), GAINZ_ABI_MAJOR,  GAINZ_ABI_MINOR,   0, this, host_allocate, host_release, host_log,
             host_parallel_for,  host_num_workers, host_get_extension};
+  zeroed_ = {sizeof(gainz_zeroed), 0, this, host_allocate_zeroed};
+}
+
+const void* PluginHost::extension(const char* name, uint32_t revision) const {
+  const bool is_zeroed = name && std::string_view(name) == GAINZ_EXT_ZEROED && revision == GAINZ_EXT_ZEROED_REVISION;
+  return is_zeroed ? &zeroed_ : nullptr;
 }
 
 Status plugin_status(gainz_status code, const char* text, const std::string& what) {

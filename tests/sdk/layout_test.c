@@ -2,6 +2,7 @@
  * change of the ABI: before 1.0 it needs a new minor version. Compiling is the test; as C11 (-pedantic) it also proves that the
  * headers are C. */
 #include "gainz/sdk/ext_cache.h"
+#include "gainz/sdk/ext_zeroed.h"
 #include "gainz/sdk/ext_vulkan.h"
 #include "gainz/sdk/sdk.h"
 
@@ -34,6 +35,12 @@ FIELD(gainz_cache, reserved, 4);
 FIELD(gainz_cache, ctx, 8);
 FIELD(gainz_cache, load, 16);
 FIELD(gainz_cache, store, 24);
+
+SIZE(gainz_zeroed, 24);
+FIELD(gainz_zeroed, struct_size, 0);
+FIELD(gainz_zeroed, reserved, 4);
+FIELD(gainz_zeroed, ctx, 8);
+FIELD(gainz_zeroed, allocate, 16);
 
 SIZE(gainz_vulkan, 80);
 FIELD(gainz_vulkan, struct_size, 0);
