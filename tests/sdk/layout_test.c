@@ -2,8 +2,8 @@
  * change of the ABI: before 1.0 it needs a new minor version. Compiling is the test; as C11 (-pedantic) it also proves that the
  * headers are C. */
 #include "gainz/sdk/ext_cache.h"
-#include "gainz/sdk/ext_zeroed.h"
 #include "gainz/sdk/ext_vulkan.h"
+#include "gainz/sdk/ext_zeroed.h"
 #include "gainz/sdk/sdk.h"
 
 #define SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), "size of " #type)

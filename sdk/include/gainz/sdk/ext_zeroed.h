@@ -1,8 +1,8 @@
 /* ext_zeroed.h: a host extension: memory that is zero without anybody having written it.
  *
- * gainz_host.get_extension(ctx, GAINZ_EXT_ZEROED, GAINZ_EXT_ZEROED_REVISION) gives a gainz_zeroed, or NULL; a plugin then clears
- * what it has from gainz_host.allocate. Large blocks come from the system untouched, so that pages of a KV cache that are
- * never used cost neither time nor memory. */
+ * gainz_host.get_extension(ctx, GAINZ_EXT_ZEROED, GAINZ_EXT_ZEROED_REVISION) gives a gainz_zeroed, or NULL; a plugin then
+ * clears what it has from gainz_host.allocate. Large blocks come from the system untouched, so that pages of a KV cache that
+ * are never used cost neither time nor memory. */
 #ifndef GAINZ_SDK_EXT_ZEROED_H
 #define GAINZ_SDK_EXT_ZEROED_H
 
