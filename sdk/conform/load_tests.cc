@@ -194,8 +194,9 @@ void device_table(Trial& trial) {
   longer.base.struct_size = sizeof longer;
   std::vector<uint8_t> claims(graph.nodes().size());
   ErrorText error;
-  GAINZ_REQUIRE(a.model_claim(device.get(), &longer.base, claims.data(), error.get()) == GAINZ_STATUS_OK,
-                "a longer graph struct that ends with zeros is refused: %s", error.text().c_str());
+  const gainz_status plain = a.model_claim(device.get(), graph.graph(), claims.data(), error.get());  // of few ops: UNSUPPORTED
+  GAINZ_REQUIRE(a.model_claim(device.get(), &longer.base, claims.data(), error.get()) == plain,
+                "a longer graph struct that ends with zeros is not read as the shorter one: %s", error.text().c_str());
   longer.more[1] = 1;
   const gainz_status status = a.model_claim(device.get(), &longer.base, claims.data(), error.get());
   GAINZ_REQUIRE(status == GAINZ_STATUS_UNSUPPORTED,

@@ -23,6 +23,7 @@ bool is_mine(const Node& node) {
   return node.op == GAINZ_OP_LINEAR && (node.input(1).type == GAINZ_TYPE_F32 || node.input(1).type == GAINZ_TYPE_Q8_0);
 }
 
+// [dot]
 // x . w in f32 for one row of Q8_0 blocks: each block's sum, times its scale, added in rising order. The order depends on the
 // row alone, so a token's bits do not depend on what shares its batch.
 float dot_q8_0(const float* x, const uint8_t* w, uint64_t k) {
@@ -36,6 +37,7 @@ float dot_q8_0(const float* x, const uint8_t* w, uint64_t k) {
   }
   return total;
 }
+// [/dot]
 
 struct MyBackend : gainz::sdk::SimpleBackend {
   static constexpr gainz::sdk::PluginInfo kInfo{.name = "my_plugin",
@@ -45,6 +47,7 @@ struct MyBackend : gainz::sdk::SimpleBackend {
                                                 .isa = "scalar",
                                                 .identity = "my_plugin 0.1.0"};
 
+  // [supports]
   bool supports(const Node& node) const override { return is_mine(node) || gainz::sdk::reference_supports(node); }
 
   uint64_t scratch_bytes(const Node& node, const gainz_bucket& bucket) const override {
@@ -58,7 +61,9 @@ struct MyBackend : gainz::sdk::SimpleBackend {
       gainz::sdk::reference_compute(node, c);
     }
   }
+  // [/supports]
 
+  // [linear]
   // out[rows, N] = x[rows, K] w[N, K] transposed, plus bias[N]
   static void linear(Compute& c) {
     const gainz::sdk::Weight w = c.weight(1);
@@ -79,6 +84,7 @@ struct MyBackend : gainz::sdk::SimpleBackend {
       }
     });
   }
+  // [/linear]
 };
 
 }  // namespace
