@@ -18,7 +18,11 @@ void take_tokens(TestRuntime& runtime, size_t count) {
   }
 }
 
-class Steady : public testing::TestWithParam<const char*> {};
+struct Backend {
+  const char* name;
+  bool drafts;  // with a draft model, always four tokens ahead
+};
+class Steady : public testing::TestWithParam<Backend> {};
 
 TEST_P(Steady, decoding_allocates_nothing) {
   size_t hook_calls = 0;
@@ -29,7 +33,14 @@ TEST_P(Steady, decoding_allocates_nothing) {
     };
     c.release = [](void*, void* p, size_t, size_t) { free(p); };
   });
-  const gainz_model_id model = runtime.load(tiny_file().path, [](gainz_model_config& c) { c.backend = GetParam(); });
+  const gainz_model_id model = runtime.load(tiny_file().path, [](gainz_model_config& c) {
+    c.backend = GetParam().name;
+    if (!GetParam().drafts) return;
+    c.draft_path = tiny_file().path.c_str();
+    c.speculation.mode = GAINZ_SPECULATION_FIXED;
+    c.speculation.kinds = 1u << GAINZ_DRAFT_MODEL;
+    c.speculation.depth = 4;
+  });
   const char* const stops[] = {"never to be seen", "nor this"};
   std::vector<Ask> asks;
   for (int i = 0; i < 4; ++i) {
@@ -52,7 +63,9 @@ TEST_P(Steady, decoding_allocates_nothing) {
   EXPECT_EQ(num_new.load() - news, 0u);
   EXPECT_EQ(hook_calls, hooks);
 }
-INSTANTIATE_TEST_SUITE_P(backends, Steady, testing::Values("reference", "onednn"));
+INSTANTIATE_TEST_SUITE_P(backends, Steady,
+                         testing::Values(Backend{"reference", false}, Backend{"onednn", false}, Backend{"onednn", true}),
+                         [](const auto& test) { return std::string(test.param.name) + (test.param.drafts ? "_drafts" : ""); });
 
 }  // namespace
 }  // namespace gainz::test
