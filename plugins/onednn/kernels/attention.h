@@ -12,16 +12,11 @@
 namespace gainz::onednn {
 namespace {
 
-// Vectors of positions (or of value columns) done together: enough independent sums to hide the latency of the multiply-add, as
-// far as there are registers. Sums in blocks, as of Q8_0 keys, take twice as many. No choice here changes a bit of a sum.
-template <int NR, bool kInBlocks>
-inline constexpr int kTogether = W < 16      ? (NR <= 2   ? 4
-                                                : NR <= 4 ? 2
-                                                          : 1)
-                                 : NR <= 3   ? 4
-                                 : kInBlocks ? (NR <= 6 ? 2 : 1)
-                                 : NR <= 4   ? 4
-                                             : 2;
+// Vectors of positions (or of value columns) done together: enough independent sums to hide the latency of the multiply-add.
+template <int NR>
+inline constexpr int kTogether = NR <= 2   ? 4
+                                 : NR <= 4 ? 2
+                                           : 1;
 
 template <uint32_t Kt>
 inline F k_vector(const uint8_t* page, uint32_t d, uint32_t token) {
@@ -32,7 +27,7 @@ inline F k_vector(const uint8_t* page, uint32_t d, uint32_t token) {
 
 template <uint32_t Kt, int NR>
 void scores(const AttentionArgs& a, float* s) {
-  constexpr int G = kTogether<NR, Kt == kKvQ8>;
+  constexpr int G = kTogether<NR>;
   const uint32_t last_page = (a.end - 1) / kPageTokens;
   for (uint32_t p0 = a.begin; p0 < a.end; p0 += G * W) {
     const uint8_t* page[G];
@@ -111,7 +106,7 @@ inline void weighted_columns(const AttentionArgs& a, const float* s, uint32_t fi
 
 template <uint32_t Vt, int NR>
 void weighted_sum(const AttentionArgs& a, const float* s, uint32_t first, uint32_t last) {
-  constexpr uint32_t G = kTogether<NR, false>;
+  constexpr uint32_t G = kTogether<NR>;
   uint32_t d = 0;
   for (; d + G * W <= a.dv; d += G * W) weighted_columns<Vt, NR, static_cast<int>(G)>(a, s, first, last, d, W);
   for (; d < a.dv; d += W) weighted_columns<Vt, NR, 1>(a, s, first, last, d, a.dv - d < W ? a.dv - d : W);
