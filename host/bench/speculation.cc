@@ -28,12 +28,13 @@ struct Work {
   uint32_t kinds = 0;  // 0: those of the settings
   float temperature = 0;
   bool is_predicted = false;
+  const char* stop = nullptr;  // text that ends the answer before its time
 };
 
 std::vector<Work> all_works(bool has_draft_model) {
   std::vector<Work> works = {{"copy", copy_prompt()},
                              {"rename", rename_prompt()},
-                             {"quote", quote_prompt()},
+                             {"quote", quote_prompt(), 0, 0, false, "\n"},
                              {"json", json_prompt()},
                              {"prose", prose_prompt(), 0, 0.8f},
                              {"noise", prose_prompt(), 1u << GAINZ_DRAFT_NOISE, 0.8f},
@@ -116,6 +117,8 @@ class Runner {
     request.sampling.has_seed = 1;
     request.sampling.max_tokens = static_cast<int32_t>(num_tokens_);
     request.sampling.ignore_eos = 1;
+    request.sampling.stop = &one.work->stop;
+    request.sampling.num_stop = one.work->stop != nullptr ? 1 : 0;
     if (speculative) {
       request.speculation = settings_;
       if (one.work->kinds != 0) request.speculation.kinds = one.work->kinds;
@@ -171,7 +174,7 @@ std::vector<int32_t> prediction_from(const std::vector<int32_t>& answer) {
 
 // One repeat: plain, then speculative, with the same seeds.
 Outcome run_pair(Runner& runner, std::vector<Asked>& plain, std::vector<Asked>& speculative, uint64_t seed, SpeculationRow& row,
-                 std::vector<double>& plain_rates, std::vector<double>& rates, gainz_model_stats& steps) {
+                 std::vector<double>& plain_rates, std::vector<double>& rates, gainz_model_stats& steps, size_t& all_tokens) {
   for (size_t i = 0; i < plain.size(); ++i) {
     for (Asked* one : {&plain[i], &speculative[i]}) {
       one->ids.clear();
@@ -197,6 +200,7 @@ Outcome run_pair(Runner& runner, std::vector<Asked>& plain, std::vector<Asked>& 
     row.drafted += std::accumulate(speculative[i].drafted.begin(), speculative[i].drafted.end(), uint64_t{0});
     row.accepted += std::accumulate(speculative[i].accepted.begin(), speculative[i].accepted.end(), uint64_t{0});
   }
+  all_tokens += num_tokens;
   // One stream: between its first and its last token. Several: all of it, as they come and go.
   const double alone = static_cast<double>(num_tokens - 1);
   plain_rates.push_back(plain.size() == 1 ? alone / plain[0].decode_seconds : static_cast<double>(num_tokens) / *plain_seconds);
@@ -224,13 +228,15 @@ Result<std::vector<SpeculationRow>> measure_speculation(Session& session, const 
     for (size_t i = 0; i < plain.size(); ++i) plain[i].work = speculative[i].work = &works[is_mix ? i % works.size() : w];
     std::vector<double> plain_rates, rates, ratios;
     gainz_model_stats steps{};
+    size_t num_tokens = 0;
     for (uint32_t repeat = 0; repeat <= options.num_repeats; ++repeat) {
       progress(fmt::format("speculation, {}, {} of {}", row.work, repeat, options.num_repeats),
                (static_cast<double>(w) + repeat / (options.num_repeats + 1.0)) / static_cast<double>(works.size() + 1));
-      if (Outcome outcome = run_pair(runner, plain, speculative, repeat * 100, row, plain_rates, rates, steps); !outcome.ok())
+      if (Outcome outcome = run_pair(runner, plain, speculative, repeat * 100, row, plain_rates, rates, steps, num_tokens);
+          !outcome.ok())
         return outcome.failure();
       if (repeat > 0) continue;
-      plain_rates.clear(), rates.clear(), steps = {};  // the first is for warming up
+      plain_rates.clear(), rates.clear(), steps = {}, num_tokens = 0;  // the first is for warming up
       row.drafted = row.accepted = 0;
     }
     for (size_t i = 0; i < rates.size(); ++i) ratios.push_back(rates[i] / plain_rates[i]);
@@ -240,8 +246,9 @@ Result<std::vector<SpeculationRow>> measure_speculation(Session& session, const 
     row.least = *std::min_element(ratios.begin(), ratios.end());
     row.most = *std::max_element(ratios.begin(), ratios.end());
     if (!is_mix) row.copied_share = share_copied(ids_of(session, works[w].prompt), plain[0].ids);
-    const double answers = static_cast<double>(options.num_repeats) * row.streams * row.tokens;
-    if (steps.num_steps > 0 && row.streams == 1) row.tokens_per_step = answers / static_cast<double>(steps.num_steps);
+    if (!is_mix) row.tokens = static_cast<uint32_t>(plain[0].ids.size());  // a stop may end it
+    if (steps.num_steps > 0 && row.streams == 1)
+      row.tokens_per_step = static_cast<double>(num_tokens) / static_cast<double>(steps.num_steps);
     if (steps.decode_us > 0)
       row.predicted_share = static_cast<double>(steps.predicted_us) / static_cast<double>(steps.decode_us);
   }

@@ -3,7 +3,7 @@
 //
 //   copy        code that is written down once more
 //   rename      the same with a name changed: the answer leaves the copy again and again
-//   quote       a passage of the prompt, word for word
+//   quote       a passage of the prompt, word for word, to the end of its line
 //   json        records with the same keys
 //   prose       text that hardly repeats itself, drawn at temperature 0.8
 //   noise       the same with random guesses: what speculation costs at worst
